@@ -188,12 +188,15 @@ class Sources:
     def candidates(self, part: str, told: Sequence[tuple[Path, int]]) -> list[tuple[Path, int]]:
         """The lines of the loops of a name; of several, those in a file that the report tells."""
         named = _NAMED_BY_LINE.fullmatch(part)
-        if named:
+        if named:  # a loop with a label would be named by it
             number = int(named[1])
+            labelled = {line for lines in self.labels.values() for line in lines}
             found = [
                 (path, number)
                 for path, lines in self.files.items()
-                if number <= len(lines) and _LOOP_WORD.search(lines[number - 1].partition("//")[0])
+                if number <= len(lines)
+                and _LOOP_WORD.search(lines[number - 1].partition("//")[0])
+                and (path, number) not in labelled
             ]
         else:
             found = self.labels.get(part, [])

@@ -123,6 +123,19 @@ class FixedType:
         return np.dtype(f"{'int' if self.signed else 'uint'}{self.container_bits}")
 
     @property
+    def signed_dtype(self) -> np.dtype[Any]:
+        """The narrowest signed integers that hold every code; int64 for what no integers of NumPy hold."""
+        bits = self.width + (not self.signed)
+        return np.dtype(f"int{min(64, max(8, 1 << (bits - 1).bit_length()))}")
+
+    def narrowed(self, codes: Codes) -> Codes:
+        """Codes of this type in as few bytes as all of them need; what is no code of it stays as it is."""
+        if codes.dtype != np.int64 or self.signed_dtype == np.int64:
+            return codes
+        inside = not codes.size or (self.min_code <= codes.min() and codes.max() <= self.max_code)
+        return codes.astype(self.signed_dtype) if inside else codes
+
+    @property
     def cpp(self) -> str:
         modes = "" if self._default_modes else f", AP_{self.rounding.upper()}, AP_{self.overflow.upper()}"
         return f"ap_{self._name}<{self.width}, {self.integer}{modes}>"
@@ -131,11 +144,15 @@ class FixedType:
         modes = "" if self._default_modes else f",{self.rounding},{self.overflow}"
         return f"{self._name}<{self.width},{self.integer}{modes}>"
 
-    def encode(self, values: ArrayLike) -> Codes:
-        """The codes of `ap_fixed(double)`, exact for every finite double. Raises ValueError on NaN, inf."""
+    def encode(self, values: ArrayLike, *, narrow: bool = False) -> Codes:
+        """The codes of `ap_fixed(double)`, exact for every finite double. narrow: as `narrowed` has them.
+
+        Raises ValueError on NaN, inf.
+        """
         doubles = _finite(values)
         flat = doubles.reshape(-1)
-        result = np.empty(flat.shape, np.int64 if self._fits_int64 else object)
+        plain = np.int64 if self._fits_int64 else object
+        result = np.empty(flat.shape, self.signed_dtype if narrow and self._fits_int64 else plain)
         for block in _blocks(flat.size):
             near = self._nearest(flat[block])
             if near is not None:
@@ -451,7 +468,8 @@ def _mode(word: str, modes: type[Mode], what: str) -> Mode:
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
     doubles = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(doubles).all():
+    flat = doubles.reshape(-1)
+    if not all(np.isfinite(flat[block]).all() for block in _blocks(flat.size)):
         raise ValueError("NaN and infinity have no fixed-point value")
     return doubles
 

@@ -6,6 +6,7 @@ stands for one. Constants, which come out of a training and not through a conver
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,11 +17,17 @@ from hlsgen.base.fixed import MAX_INTEGER, Codes, FixedType, FloatType, NumberTy
 from hlsgen.base.real_numbers import real_array
 
 LARGEST_FLOAT = float(np.finfo(np.float32).max)
+PART = 1 << 16
+"""Values that are looked at together."""
 WRAPPING = (Overflow.WRAP, Overflow.WRAP_SM)
 
 
-def quantised(values: ArrayLike, type_: NumberType, what: str, place: Place | None = None) -> Codes:
+def quantised(
+    values: ArrayLike, type_: NumberType, what: str, place: Place | None = None, *, narrow: bool = False
+) -> Codes:
     """The codes of inputs, by the type's own rounding and overflow; float32 values stay values.
+
+    narrow: in as few bytes as the type's codes need.
 
     Raises DesignError: a value is complex, not finite, or leaves the range of a type that wraps: nobody means
     that.
@@ -29,7 +36,7 @@ def quantised(values: ArrayLike, type_: NumberType, what: str, place: Place | No
         array = values  # of many weights no copy is made
     else:
         array = real_array(values, what, place)
-    if array.size and not np.isfinite(array).all():
+    if not all(np.isfinite(part).all() for part in _parts(array)):
         raise DesignError(Problem(message=f"{what} holds NaN or infinity", fix="finite numbers", place=place))
     if isinstance(type_, FloatType):
         if array.size and np.abs(array).max() > LARGEST_FLOAT:
@@ -39,25 +46,36 @@ def quantised(values: ArrayLike, type_: NumberType, what: str, place: Place | No
     outside = _outside(array, type_) if type_.overflow in WRAPPING else 0
     if outside:
         raise DesignError(_range_problem(array, type_, what, outside, place))
-    return type_.encode(array)
+    return type_.encode(array, narrow=narrow)
 
 
-def nearest(values: ArrayLike, type_: NumberType, what: str, place: Place | None = None) -> Codes:
+def nearest(
+    values: ArrayLike, type_: NumberType, what: str, place: Place | None = None, *, narrow: bool = False
+) -> Codes:
     """The codes of constants: to the nearest, halves up, unless the type names another rounding than trn.
 
-    Raises DesignError: as `quantised`.
+    narrow: as of `quantised`. Raises DesignError: as `quantised`.
     """
     if isinstance(type_, FixedType) and type_.rounding is Rounding.TRN:
         type_ = replace(type_, rounding=Rounding.RND)
-    return quantised(values, type_, what, place)
+    return quantised(values, type_, what, place, narrow=narrow)
 
 
 def _outside(array: Codes, type_: FixedType) -> int:
     """How many values do not fit the type once rounded."""
     # of a quarter of a value, two fraction bits more make the same code
     wider = FixedType(type_.width + 2, type_.integer, True, type_.rounding, Overflow.SAT)
-    rounded = wider.encode(array / 4)
-    return int(np.count_nonzero((rounded < type_.min_code) | (rounded > type_.max_code)))
+    found = 0
+    for part in _parts(array):
+        rounded = wider.encode(part / 4)
+        found += int(np.count_nonzero((rounded < type_.min_code) | (rounded > type_.max_code)))
+    return found
+
+
+def _parts(array: Codes) -> Iterator[Codes]:
+    """All values in parts that caches hold: of a hundred million weights no other array is as large."""
+    flat = array.reshape(-1)
+    return (flat[first : first + PART] for first in range(0, flat.size, PART))
 
 
 def _range_problem(array: Codes, type_: FixedType, what: str, outside: int, place: Place | None) -> Problem:

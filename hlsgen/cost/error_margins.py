@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from hlsgen.cost.resources import Resources
 from hlsgen.targets.board import Board
 from hlsgen.targets.device_family import family_of
-from hlsgen.targets.terms import FEATURES, Kind, Terms
+from hlsgen.targets.terms import Kind, Terms
 
 Total = Callable[[Terms], Resources]
 """What a design takes with some terms."""
@@ -37,11 +37,10 @@ def _other_family(board: Board) -> str:
 
 def by_term(total: Total, terms: Terms) -> dict[str, dict[Kind, int]]:
     """LUT and FF of each term alone; together they are the whole, as nothing else has any."""
-    found: dict[str, dict[Kind, int]] = {}
-    for name in FEATURES:
-        taken = total(terms.only(name))
-        found[name] = {"lut": taken.lut, "ff": taken.ff}
-    return found
+    apart = terms.apart()
+    taken = total(apart)
+    lut, ff = apart.parts(taken.lut), apart.parts(taken.ff)
+    return {name: {"lut": lut[name], "ff": ff[name]} for name in lut}
 
 
 def whole_error(terms: Terms, kind: Kind, parts: Mapping[str, int]) -> float:

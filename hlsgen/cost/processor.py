@@ -28,6 +28,7 @@ from hlsgen.hardware.processor import (
     MOST_UP,
     RESULT_BITS,
     SIZE_BITS,
+    WINDOW_SIDE,
     Processor,
 )
 from hlsgen.hardware.storage import bram18_for, lutram_luts
@@ -58,7 +59,9 @@ def processor_resources(processor: Processor, terms: Terms) -> Resources:
         memory_resources(terms, processor.pixel_memory),
         memory_resources(terms, processor.weight_memory),
         _pooling(processor, terms),
+        _windowing(processor, terms),
         _tables(processor, terms),
+        _carrying(processor, terms),
     )
     return Resources.sum(parts)
 
@@ -71,7 +74,7 @@ def dot_bits(processor: Processor) -> int:
 def _products(processor: Processor, terms: Terms) -> Resources:
     rows, lanes = processor.rows, processor.lanes
     a, w = processor.operand_bits, processor.weight_bits
-    in_dsp = lanes - processor.fabric_lanes
+    in_dsp = processor.outputs - processor.fabric_lanes
     fabric = fabric_products(terms, rows * lanes * processor.fabric_lanes, a, w)
     if not processor.packed:
         waiting = rows * lanes * a + lanes * in_dsp * w
@@ -109,7 +112,7 @@ def _reading(processor: Processor, terms: Terms) -> Resources:
 
 def _sums(processor: Processor, terms: Terms) -> Resources:
     """The running sums, or the largest values, and the words that they leave in."""
-    count, bits = processor.rows * processor.lanes, processor.sum_bits
+    count, bits = processor.rows * processor.outputs, processor.sum_bits
     return (
         adders(terms, count, count * bits)
         + comparisons(terms, count, processor.operand_bits)
@@ -138,7 +141,7 @@ def _finishing(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "select", bits=chosen)
         + cells(terms, "register", bits=3 * wide + 3 * narrow + 6 * RESULT_BITS)
     )
-    waiting = processor.rows * lanes * sum_bits
+    waiting = processor.rows * processor.outputs * sum_bits
     shifting = cells(terms, "select", bits=waiting) + cells(
         terms, "register", bits=waiting + lanes * BIAS_BITS
     )
@@ -196,6 +199,96 @@ def _pooling(processor: Processor, terms: Terms) -> Resources:
     )
 
 
+def _carrying(processor: Processor, terms: Terms) -> Resources:
+    """The sums that wait for the rest of their words, and the choice of where in a word new ones stand."""
+    if not processor.extra_lanes:
+        return Resources()
+    bits = (processor.lanes + processor.most_carried) * processor.sum_bits
+    return (
+        memory_resources(terms, processor.carry_memory)
+        + multiplexers(terms, 1, processor.most_carried // processor.carry_step + 1, bits)
+        + cells(terms, "register", bits=2 * bits)
+    )
+
+
+def _windowing(processor: Processor, terms: Terms) -> Resources:
+    """The process that moves windows over results, if there is one: columns of products or largest values,
+    what waits for the columns behind them, memories, and the FIFO behind.
+    """
+    if not processor.window_columns:
+        return Resources()
+    lanes, word = processor.lanes, processor.word_bits
+    address = (processor.window_blocks.depth - 1).bit_length()
+    waiting = 0
+    found = Resources()
+    if processor.window_products:
+        found = found + _window_products(processor, terms)
+        waiting += lanes * window_sum_bits(processor)
+    if processor.window_largest:
+        waiting += word
+        found = (
+            found
+            + comparisons(terms, 4 * lanes, processor.activation_bits)
+            + cells(terms, "select", bits=12 * word)
+        )
+    fifo = cells(
+        terms,
+        "fifo_lutram",
+        one=1,
+        bits=word,
+        address=(FIFO_WORDS - 1).bit_length(),
+        primitives=lutram_luts(FIFO_WORDS, word),
+    )
+    return (
+        found
+        + memory_resources(terms, processor.window_lines)
+        + memory_resources(terms, processor.window_blocks)
+        + cells(terms, "register", bits=2 * processor.rows * waiting + 10 * word + 8 * ADDRESS_BITS)
+        + cells(terms, "select", bits=6 * word + 4 * address + 8 * SIZE_BITS)
+        + adders(terms, 12, 8 * SIZE_BITS + 4 * address)
+        + comparisons(terms, 8, SIZE_BITS)
+        + cells(terms, "process_control", one=1)
+        + fifo
+    )
+
+
+def window_sum_bits(processor: Processor) -> int:
+    """Bits of a sum of the products of a window over results."""
+    return processor.operand_bits + processor.weight_bits + (WINDOW_SIDE**2 - 1).bit_length()
+
+
+def _window_products(processor: Processor, terms: Terms) -> Resources:
+    """Of each lane nine products, those of two columns of the kernel by the same pixel; sums, and their
+    rounding.
+    """
+    lanes, a, w = processor.lanes, processor.operand_bits, processor.weight_bits
+    bits, factor, sum_bits = window_sum_bits(processor), processor.factor_bits, processor.sum_bits
+    apart = 1 if processor.packed else WINDOW_SIDE
+    found = shared_products(
+        terms, WINDOW_SIDE * lanes * apart, a, w, waiting=WINDOW_SIDE * lanes * (a + apart * w)
+    )
+    if processor.packed:
+        sums = PackedSums(
+            pairs=lanes,
+            terms=WINDOW_SIDE,
+            chain=WINDOW_SIDE,
+            bits=bits,
+            pair_words=WINDOW_SIDE * lanes,
+            factor_words=WINDOW_SIDE * lanes,
+            factor_bits=a,
+        )
+        found = found + packed_products(terms, sums) + packing(terms, WINDOW_SIDE * lanes, w)
+    wide, kept = sum_bits + factor, processor.window_weight_beats + processor.bias_beats
+    per_lane = (
+        Resources(dsp=dsps_of_product(sum_bits, factor))
+        + adders(terms, 4, 2 * bits + sum_bits + wide)
+        + comparisons(terms, 2, wide - processor.factor_fraction)
+        + cells(terms, "select", bits=2 * RESULT_BITS + 2 * bits)
+        + cells(terms, "register", bits=3 * wide + 2 * RESULT_BITS)
+    )
+    return found + per_lane.times(lanes) + cells(terms, "register", bits=kept * processor.weight_beat_bits)
+
+
 def _tables(processor: Processor, terms: Terms) -> Resources:
     """A table a lane, and the choice between its entry and the result."""
     if not processor.tables:
@@ -219,7 +312,7 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         )
         for bits in (word, word, word, beat)
     )
-    sums = processor.rows * processor.lanes * processor.sum_bits
+    sums = processor.rows * processor.outputs * processor.sum_bits
     fields = 32 * (len(fields_of(processor)) + len(ROW_FIELDS) * processor.rows)
     return (
         Resources(

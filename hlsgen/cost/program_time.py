@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hlsgen.hardware.descriptor import WORDS
-from hlsgen.hardware.processor import TABLE_ENTRIES
+from hlsgen.hardware.processor import TABLE_ENTRIES, WINDOW_BLOCKS
 from hlsgen.program.tiling import Tiling
 
 STEP_CYCLES = 20
@@ -35,13 +35,14 @@ REPEATED_CYCLES = 5
 @dataclass(frozen=True, kw_only=True)
 class Step:
     """A step of the array: iterations that compute, that bring the next weights, and in all; positions it
-    ends.
+    ends, and the output groups that it fills there.
     """
 
     taps: int
     beats: int
     iterations: int
     positions: int
+    groups: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ class TaskTime:
 def steps(tiling: Tiling) -> Iterator[Step]:
     """The steps of a task, the first one that only waits for pixels and weights included."""
     beats_each = tiling.processor.weight_beats
-    groups, chunks = tiling.out_groups, tiling.chunks
+    groups, chunks = tiling.passes, tiling.chunks
     tiles = tiling.sequels * tiling.bands
     order = [
         (tile, group, chunk)
@@ -79,7 +80,7 @@ def steps(tiling: Tiling) -> Iterator[Step]:
         for chunk in range(len(chunks))
     ]
     first = chunks[0] * beats_each
-    yield Step(taps=0, beats=first, iterations=max(first, arriving_words(tiling, 0)), positions=0)
+    yield Step(taps=0, beats=first, iterations=max(first, arriving_words(tiling, 0)), positions=0, groups=0)
     left = arriving_words(tiling, 1 % tiling.bands) if tiles > 1 else 0
     for at, (tile, group, chunk) in enumerate(order):
         band = tile % tiling.bands
@@ -89,7 +90,8 @@ def steps(tiling: Tiling) -> Iterator[Step]:
         ends = chunk == len(chunks) - 1
         tile_ends = ends and group == groups - 1
         count = max(taps, beats, left if tile_ends else 0)
-        yield Step(taps=taps, beats=beats, iterations=count, positions=tiling.positions(band) if ends else 0)
+        positions = tiling.positions(band) if ends else 0
+        yield Step(taps=taps, beats=beats, iterations=count, positions=positions, groups=tiling.ended[group])
         left = max(0, left - count)
         if tile_ends:
             left = arriving_words(tiling, (band + 2) % tiling.bands) if tile + 2 < tiles else 0
@@ -118,9 +120,10 @@ def task_time(tiling: Tiling) -> TaskTime:
     cycles = max(first.iterations * word_cycles, first.beats) + BURST_CYCLES
     band_cycles = 0
     setting: Counter[str] = Counter()
-    each_band = tiling.out_groups * len(tiling.chunks)
+    each_band = tiling.passes * len(tiling.chunks)
     for at, step in enumerate(others, start=1):
-        results = step.positions * processor.rows + (BURST_CYCLES * tiling.frames if step.positions else 0)
+        burst = step.groups * BURST_CYCLES * tiling.frames if step.positions else 0
+        results = _leaving(tiling, step) + burst
         array, weights = step.iterations + STEP_CYCLES, step.beats + BURST_CYCLES
         longest = max(array, results, weights)
         band_cycles += longest
@@ -138,13 +141,23 @@ def task_time(tiling: Tiling) -> TaskTime:
             setting["pixels arriving"] += max(0, load - band_cycles)
             band_cycles = 0
     read, written = _bytes(tiling)
+    cycles += START_CYCLES + END_CYCLES + (0 if task.table is None else TABLE_ENTRIES)
+    if task.behind is not None:
+        cycles += WINDOW_BLOCKS * task.behind.shape[2] * processor.rows
     return TaskTime(
-        cycles=cycles + START_CYCLES + END_CYCLES + (0 if task.table is None else TABLE_ENTRIES),
+        cycles=cycles,
         busy=sum(step.taps for step in others),
         binds=setting.most_common(1)[0][0],
         bytes_read=read,
         bytes_written=written,
     )
+
+
+def _leaving(tiling: Tiling, step: Step) -> int:
+    """Cycles in which a step's results leave `finish`, and the window over them, a word each."""
+    if not step.positions or tiling.task.behind is None:
+        return step.groups * step.positions * tiling.processor.rows
+    return tiling.window_slots + tiling.processor.window_weight_beats + STEP_CYCLES
 
 
 def _bytes(tiling: Tiling) -> tuple[int, int]:
@@ -154,7 +167,7 @@ def _bytes(tiling: Tiling) -> tuple[int, int]:
     pixels = sum(arriving_words(tiling, band) for band in range(tiling.bands)) * tiling.sequels
     results = sum(tiling.positions(band) for band in range(tiling.bands)) * processor.rows * tiling.out_groups
     results *= tiling.sequels
-    beats = tiling.out_groups * (processor.bias_beats + tiling.weight_words * processor.weight_beats)
+    beats = tiling.weight_beats
     weights = beats * tiling.bands * tiling.sequels
     if tiling.task.table is not None:
         weights += processor.table_beats

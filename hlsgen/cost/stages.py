@@ -103,8 +103,14 @@ def process_resources(process: Process, board: Board) -> Resources:
 
 def stage_resources(stage: Stage, board: Board, place: WeightPlace | None) -> Resources:
     """A layer's stage with its buffers, and with its weights where `place` says."""
-    process = StageProcess(name=stage.name, reads=(), writes=(), stage=stage, place=place)
-    return process_resources(process, board)
+    bare = StageProcess(name=stage.name, reads=(), writes=(), stage=stage)
+    return process_resources(bare, board) + held_weights_resources(stage, board, place)
+
+
+def held_weights_resources(stage: Stage, board: Board, place: WeightPlace | None) -> Resources:
+    """The memory of a stage's weights; nothing if it has none on chip."""
+    weights = place.memory(stage, board) if place else None
+    return Resources() if weights is None else memory_resources(board.terms, weights)
 
 
 def weight_stream_resources(loader: LoadWeights, board: Board) -> Resources:

@@ -78,7 +78,7 @@ def simulate(
         seconds = run_testbench(command, REFUSALS).seconds
         data = np.load(folder / "memory_csim.npy", mmap_mode="r")
         plan = program.plan(rounds, keep=keep)
-        names = [task.output.name for task in program.tasks] if keep else []
+        names = program.compared if keep else []
         names += [port.source for port in program.graph.outputs]
         tensors = {one: program.tensor(one, data, plan, frames) for one in dict.fromkeys(names)}
         _, made = read_trace(folder / "trace.txt")

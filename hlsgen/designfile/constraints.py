@@ -110,6 +110,7 @@ class WeightConstraints:
 PROCESSOR_VALUES: Mapping[str, Whole | OneOf] = {
     "rows": OneOf(tuple(range(1, 16, 2))),
     "lanes": OneOf((4, 8, 16, 32)),
+    "extra_lanes": OneOf(tuple(range(0, 33, 2))),
     "fabric_lanes": OneOf(tuple(range(0, 17, 2))),
     "together": Whole(1, 64),
     "pixel_words": Whole(64, 65536),
@@ -130,6 +131,7 @@ class ProcessorConstraints:
 
     rows: int | None = None
     lanes: int | None = None
+    extra_lanes: int | None = None
     fabric_lanes: int | None = None
     together: int | None = None
     pixel_words: int | None = None

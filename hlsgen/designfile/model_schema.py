@@ -207,6 +207,8 @@ class ProcessorMapping(_Section):
     """Neighbouring output rows computed at once."""
     lanes: Annotated[int, PROCESSOR_VALUES["lanes"]] | None = None
     """Output channels computed at once, and input channels read at once for each."""
+    extra_lanes: Annotated[int, PROCESSOR_VALUES["extra_lanes"]] | None = None
+    """Output channels computed at once beside those."""
     fabric_lanes: Annotated[int, PROCESSOR_VALUES["fabric_lanes"]] | None = None
     """Of the output channels those whose products are logic cells' instead of DSPs'."""
     together: Annotated[int, PROCESSOR_VALUES["together"]] | None = None

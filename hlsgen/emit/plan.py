@@ -30,7 +30,11 @@ def npy_bytes(codes: Codes, type_: NumberType) -> bytes:
 
 
 def array_bytes(array: Codes) -> bytes:
-    """An array as the bytes of a .npy file."""
+    """An array as the bytes of a .npy file, as numpy.save writes them."""
     stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
+    if not array.flags.c_contiguous:
+        np.save(stream, array)
+        return stream.getvalue()
+    # the memory of a large network is copied once
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(array))
+    return b"".join([stream.getvalue(), array.reshape(-1).view(np.uint8).data])

@@ -30,19 +30,31 @@ from hlsgen.targets.board import Board
 
 INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
-AS_THEY_STAND = ("sized.h", "load.h")
-RENDERED = ("processor.h", "array.h", "finish.h")
+AS_THEY_STAND = ("sized.h",)
+RENDERED = ("processor.h", "load.h", "array.h", "finish.h")
 NO_COSIM = (
     "its three ports of the memory are one buffer, which co-simulation would make three of, "
     "so that no task would see what another one wrote"
 )
 POOLING = ("pool.h",)
 """Of a processor that pools its results."""
+WINDOW = ("window.h",)
+"""Of one that moves windows over them."""
 PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_results")
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
 OWN_FILES = ("program", "weights", "rounds", "memory", "memory_golden", "memory_known")
 """Arrays of the testbench that are no frames."""
-PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store", "pool", "fill_table")
+PROCESS_NAMES = (
+    "load",
+    "load_weights",
+    "load_residual",
+    "array",
+    "finish",
+    "store",
+    "pool",
+    "fill_table",
+    "window_rest",
+)
 """The processes in the order of `enum process` in load.h."""
 
 
@@ -53,7 +65,11 @@ def processor_files(processor: Processor, *, name: str, source: str) -> dict[str
     files |= {f"src/{one}": source_text(f"hls/shared/{one}") for one in AS_THEY_STAND}
     files |= {
         f"src/{one}": render(f"hls/shared/{one}.j2", k=k, version=VERSION)
-        for one in (*RENDERED, *(POOLING if processor.pool_columns else ()))
+        for one in (
+            *RENDERED,
+            *(POOLING if processor.pool_columns else ()),
+            *(WINDOW if processor.window_columns else ()),
+        )
     }
     files["tb/npy.h"] = source_text("hls/npy.h")
     for template, path in (
@@ -71,8 +87,14 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "source": safe_comment(source),
         "ROWS": processor.rows,
         "LANES": processor.lanes,
+        "EXTRA_LANES": processor.extra_lanes,
+        **_names(extra=bool(processor.extra_lanes)),
+        "CARRY_STEP": processor.carry_step,
+        "CARRIED": processor.most_carried,
+        "CARRIED_WORDS": processor.carried_words,
         "FABRIC_LANES": processor.fabric_lanes,
         "POOL_COLUMNS": processor.pool_columns,
+        **window_constants(processor),
         "TABLE": limits.TABLE_ENTRIES if processor.tables else 0,
         "ACTIVATION": processor.activation_bits,
         "OPERAND": processor.operand_bits,
@@ -96,12 +118,54 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "SIZE": limits.SIZE_BITS,
         "DESCRIPTOR": WORDS,
         "FIFO": FIFO_WORDS,
-        "BIAS_FIFO": 2 * processor.bias_beats,
+        "BIAS_FIFO": processor.waiting_bias_beats,
         "BURST": BURST_WORDS,
         "band_storage": processor.pixel_storage.value,
         "filter_storage": processor.weight_storage.value,
         "fields": list(fields_of(processor).items()),
         "row_fields": list(ROW_FIELDS.items()),
+    }
+
+
+def _names(*, extra: bool) -> dict[str, str]:
+    """What the templates call things, by whether there are output channels beside those of a word."""
+    if extra:
+        return {
+            "outputs": "OUTPUTS",
+            "passes": "passes",
+            "largest": "finds",
+            "value": "value",
+            "biases": "filled * BIAS_BEATS",
+            "whole": "whole",
+        }
+    return {
+        "outputs": "LANES",
+        "passes": "out_groups",
+        "largest": "largest",
+        "value": "pixel[l]",
+        "biases": "BIAS_BEATS",
+        "whole": "waiting[0]",
+    }
+
+
+def window_constants(processor: Processor) -> dict[str, Any]:
+    """Of a second window over the results."""
+    kinds = (
+        ("a depthwise convolution", processor.window_products),
+        ("largest values", processor.window_largest),
+    )
+    return {
+        "WINDOW": bool(processor.window_columns),
+        "WINDOW_COLUMNS": processor.window_columns,
+        "WINDOW_RESULTS": processor.window_results,
+        "WINDOW_PRODUCTS": processor.window_products,
+        "WINDOW_LARGEST": processor.window_largest,
+        "WINDOW_WEIGHT_BEATS": processor.window_weight_beats,
+        "WINDOW_FIFO": processor.window_fifo,
+        "SIDE": limits.WINDOW_SIDE,
+        "HELD_BLOCKS": limits.WINDOW_BLOCKS,
+        "NEAREST_READ": limits.NEAREST_READ,
+        "window_kinds": " or ".join(kind for kind, made in kinds if made),
     }
 
 

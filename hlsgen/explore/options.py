@@ -18,6 +18,7 @@ from hlsgen.cost.published_cores import SHIFT_WORDS, SMALL_FIFO_BITS
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import (
     fifo_resources,
+    held_weights_resources,
     process_resources,
     stage_resources,
     weight_stream_resources,
@@ -277,6 +278,8 @@ class _Adapters:
         self.board = board
         self.interfaces = interfaces
         self._known: dict[tuple[Format, tuple[Format, ...]], tuple[Resources, int, int]] = {}
+        # by folding without weights: the place of these is all that else tells options apart
+        self._stages: dict[Fold, Resources] = {}
         self.around = _Surroundings.of(graph, layer)
 
     def option(self, stage: Stage, fold: Fold, place: WeightPlace | None) -> Option:
@@ -285,7 +288,9 @@ class _Adapters:
         if (gives, takes) not in self._known:
             self._known[gives, takes] = self._around(stage)
         around, interval, moved = self._known[gives, takes]
-        total = stage_resources(stage, self.board, place) + around
+        if fold not in self._stages:
+            self._stages[fold] = stage_resources(stage, self.board, None)
+        total = self._stages[fold] + held_weights_resources(stage, self.board, place) + around
         loader = weight_loader(stage, self.interfaces.ddr)
         if loader is not None:
             total += weight_stream_resources(loader, self.board)

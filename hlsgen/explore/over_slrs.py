@@ -24,6 +24,10 @@ MOST_NODES = 1
 CROSSING_NODES = 20
 INFEASIBLE = 2
 """The status of a problem without solution, as scipy.optimize.milp has it."""
+WEIGHINGS = 50
+"""Weights of the kinds that are tried to prove that runs do not fit."""
+SLACK = 1e-9
+"""More than the rounding errors of such a proof."""
 GAP = 0.1
 """The distance from the least cost that an answer may have, relative: whether there is one matters most."""
 
@@ -75,10 +79,49 @@ def in_runs(costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np
     """
     numbers = list(range(len(limits)))
     for order in (numbers, numbers[::-1]):
-        found = _runs(costs, limits, order, prices)
+        may = may_run(costs, [limits[slr] for slr in order])
+        found = _runs(costs, limits, order, prices) if may else None
         if found is not None:
             return found
     return None
+
+
+def may_run(costs: Sequence[Costs], limits: Sequence[Vector]) -> bool:
+    """False: it is proven that no runs of layers, one for each of `limits` in turn, hold all of them.
+
+    A run is no shorter if options may be mixed, and what begins later ends no sooner.
+    """
+    amounts, owner, _ = _listed(costs)
+    end = 0
+    for limit in limits:
+        fitting = (owner >= end) & (amounts <= limit).all(axis=1)
+        end += _longest(amounts[fitting], owner[fitting] - end, limit)
+    return end == len(costs)
+
+
+def _longest(amounts: NDArray[np.int64], owner: NDArray[np.int64], limit: Vector) -> int:
+    """The most layers, from number 0 on, that may go together within `limit`, their options mixed.
+
+    Whatever the kinds weigh, what layers that fit take at their least weighs no more than the limit. Weights
+    of kinds that a run takes too much of grow (multiplicative weights: Arora, Hazan, Kale, 2012), so that
+    they come near to the dual solution of the linear program; but any of them are a proof.
+    """
+    kinds = np.flatnonzero(limit > 0)
+    shares = amounts[:, kinds] / limit[kinds]
+    firsts = np.flatnonzero(np.diff(owner, prepend=-1))
+    missing = np.flatnonzero(owner[firsts] != np.arange(len(firsts)))
+    most = int(missing[0]) if len(missing) else len(firsts)
+    weights = np.ones(len(kinds))
+    for number in range(WEIGHINGS if len(kinds) else 0):
+        price = shares @ weights
+        least = np.lexsort((price, owner))[firsts[:most]]
+        most = int(np.searchsorted(np.cumsum(price[least]), weights.sum() * (1 + SLACK), side="right"))
+        if not most:
+            break
+        excess = shares[least[: most + 1]].sum(axis=0) - 1
+        weights = weights * np.exp(excess / max(np.abs(excess).max(), SLACK) / np.sqrt(number + 1))
+        weights /= weights.sum()
+    return most
 
 
 def _runs(

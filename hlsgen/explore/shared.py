@@ -172,6 +172,7 @@ def processor_keys(hardware: SharedHardware) -> dict[str, int]:
     return {
         "rows": one.rows,
         "lanes": one.lanes,
+        "extra_lanes": one.extra_lanes,
         "fabric_lanes": one.fabric_lanes,
         "together": hardware.program.together,
         "pixel_words": one.pixel_depth,

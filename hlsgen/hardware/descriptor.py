@@ -2,8 +2,8 @@
 
 The emitted struct `task_t` has these fields by these names, so that Python and C++ cannot differ. Addresses
 are in words of LANES activations, those of weights in beats. A *round* is a call of the program on TOGETHER
-frames, a *band* some rows of them, a *step* an output group of a band, a *position* an output column of ROWS
-output rows.
+frames, a *band* some rows of them, a *pass* the way of the array through a band for some output channels, a
+*step* a pass or a part of one, a *position* an output column of ROWS output rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hlsgen.hardware.processor import Processor
 
 WORDS = 128
 """32-bit words of a descriptor; those that no field takes are zero."""
-MOST_ROWS = 15
+MOST_ROWS = 13
 """Output rows at once for which a descriptor has room."""
 
 FIELDS: Mapping[str, str] = {
@@ -51,13 +51,12 @@ FIELDS: Mapping[str, str] = {
     "stored_columns": "width of the tensor that is stored",
     "stored_blocks": "blocks of ROWS rows of it",
     "stored_band": "of these a band's",
-    "residual": "1: a tensor is added to the results",
+    "residual": "1: a tensor is added to the results; 2: one of a single pixel, which joins all of them",
     "residual_base": "word of its first frame",
     "residual_round": "words from a round's to the next one's",
     "residual_frame": "words of a frame of it",
     "residual_plane": "words of a channel group of it",
     "residual_signed": "1: its codes have a sign",
-    "residual_single": "1: it has one pixel, which joins all of the results",
     "largest": "1: the largest value of each window instead of sums of products",
     "signed_pixels": "1: the input's codes have a sign",
     "kernel_rows": "rows of the kernel",
@@ -69,13 +68,14 @@ FIELDS: Mapping[str, str] = {
     "dilation_rows": "rows from one tap to the next",
     "repeat_rows": "how often each row of the input counts: nearest upsampling",
     "repeat_columns": "how often each column counts",
+    "repeat_zeros": "1: they count once, and zeros follow them",
     "repeat_line": "words of a block of ROWS rows of the input before they are repeated",
     "dilation_phase": "dilation_rows modulo ROWS",
     "dilation_blocks": "dilation_rows divided by ROWS",
-    "read_groups": "channel groups that an output group reads",
-    "read_step": "channel groups from where one output group reads to where the next one does",
+    "read_groups": "channel groups that a pass reads",
+    "read_step": "channel groups from where one pass reads to where the next one does",
     "weight_base": "beat of the first weights",
-    "chunks": "parts in which the weights of an output group are loaded",
+    "chunks": "parts in which the weights of a pass are loaded",
     "chunk_words": "words of weights of a part",
     "last_words": "words of weights of the last part",
     "factor": "what a sum of 0 or more is multiplied by: the product has FRACTION bits to round away",
@@ -104,6 +104,25 @@ SCALE_FIELDS: Mapping[str, str] = {
     "multiplies": "1: the first result is multiplied by the second tensor, which is not added",
 }
 """Those that a task has besides where a processor's factors are of any binary point."""
+EXTRA_FIELDS: Mapping[str, str] = {
+    "passes": "passes of the array through a band: one for each output group, or fewer of more channels",
+    "extra": "output channels of a pass beside those of a word",
+}
+"""Those of a processor that computes output channels beside those of a word."""
+WINDOW_FIELDS: Mapping[str, str] = {
+    "window": "a second window moves over the results: 0, none, or bits of `window_kind` in window.h",
+    "out_rows": "height of the output, before such a window",
+    "window_stride": "rows and columns from one to the next",
+    "window_first_row": "the row of results with which the first one ends",
+    "window_first_column": "the column of results with which it ends",
+    "window_across": "columns that it passes: of the results, and beside them",
+    "window_blocks": "blocks of ROWS rows that it passes",
+    "window_factor": "as factor; 0: largest values",
+    "window_rounding": "as rounding",
+    "window_low": "as low",
+    "window_high": "as high",
+}
+"""Those where a processor moves windows over results."""
 ROW_FIELDS: Mapping[str, str] = {
     "row_offset": "rows from the first output row's to this one's: row * stride_rows",
     "row_bank": "row_offset modulo ROWS",
@@ -124,7 +143,9 @@ def row_values(processor: Processor, stride: int) -> dict[str, list[int]]:
 
 def fields_of(processor: Processor) -> Mapping[str, str]:
     """The fields of a task of a processor, but those of each output row."""
-    return {**FIELDS, **SCALE_FIELDS} if processor.scales else FIELDS
+    scales = SCALE_FIELDS if processor.scales else {}
+    windows = WINDOW_FIELDS if processor.window_columns else {}
+    return {**FIELDS, **scales, **windows, **(EXTRA_FIELDS if processor.extra_lanes else {})}
 
 
 def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDArray[np.int32]:
@@ -143,4 +164,6 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
     return found
 
 
-assert len(FIELDS) + len(SCALE_FIELDS) + len(ROW_FIELDS) * MOST_ROWS <= WORDS
+MOST_FIELDS = len(FIELDS) + len(SCALE_FIELDS) + max(len(WINDOW_FIELDS), len(EXTRA_FIELDS))
+"""No processor has both windows over results and extra channels."""
+assert MOST_FIELDS + len(ROW_FIELDS) * MOST_ROWS <= WORDS

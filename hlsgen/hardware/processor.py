@@ -1,13 +1,15 @@
 """A processor that the layers of a network share: its folding, memories and number widths, as data.
 
 In every cycle it multiplies, for ROWS neighbouring output rows at once, LANES input channels of one pixel
-each by LANES x LANES weights of one kernel tap. A task of its program (hlsgen/program/) is a layer's work;
+each by OUTPUTS x LANES weights of one kernel tap: OUTPUTS are LANES output channels, and some extra ones.
+A task of its program (hlsgen/program/) is a layer's work;
 shapes, kernel, stride and binary points are arguments at run time, up to these limits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from hlsgen.base.short_repr import Brief
 from hlsgen.hardware.storage import Memory, Storage
@@ -43,6 +45,18 @@ LEAST_POOLED_ROWS = 5
 """Iterations from a word's write to its next read where results are pooled: what reading, comparing and
 writing take.
 """
+WINDOW_SIDE = 3
+"""Rows and columns of the largest window that moves over results on their way to DDR."""
+LEAST_WINDOWED_ROWS = 3
+"""Output rows at once of a processor that has such windows, and"""
+LEAST_WINDOWED_COLUMNS = 5
+"""columns of those results, so that a word is not read too soon after its write."""
+LEAST_WINDOW_RESULTS = 2
+"""Columns of what such windows make, for the same reason."""
+NEAREST_READ = 4
+"""Iterations from a word's write to its next read there, at the least."""
+WINDOW_BLOCKS = 3
+"""Blocks of rows that a window's results wait in: one that leaves, two that are being put together."""
 TABLE_ENTRIES = 256
 """Of the table of a function of results that have 8 bits or fewer."""
 PACKED_WIDTH = 8
@@ -56,11 +70,15 @@ and signed or unsigned 8-bit activations (the packed dot product of templates/hl
 @dataclass(frozen=True, kw_only=True)
 class Processor(Brief):
     """rows: output rows at once, odd, so that strides that share no factor with it read different banks.
-    lanes: channels of a word, those read and those computed at once. activation_bits, weight_bits: of the
-    codes. unsigned: whether activations may be unsigned too, as their task says. pixel_depth: words of a bank
-    that one band of a tensor may take, weight_depth: words of LANES x LANES weights that an output group may
-    take; there is twice that, for the next ones are loaded meanwhile. weight_beat_bits: the width of the port
-    that weights come by.
+    lanes: channels of a word, those read and those computed at once; extra_lanes: output channels computed
+    beside these. activation_bits, weight_bits: of the codes. unsigned: whether activations may be unsigned
+    too, as their task says. pixel_depth: words of a bank that one band of a tensor may take, weight_depth:
+    words of OUTPUTS x LANES weights that a pass for some output channels may take; there is twice that, for
+    the next ones are loaded meanwhile. weight_beat_bits: the width of the port that weights come by.
+    carried_words: words of sums that wait for the channels which fill them up.
+    window_columns: the most columns of results that a window moves over on their way to DDR, window_results:
+    of what it makes of them; window_products: whether it multiplies (a depthwise convolution),
+    window_largest: whether it finds largest values.
     """
 
     rows: int
@@ -76,27 +94,54 @@ class Processor(Brief):
     fabric_lanes: int = 0
     pool_columns: int = 0
     tables: bool = False
+    extra_lanes: int = 0
+    carried_words: int = 0
     scales: bool = False
     """Whether factors, slopes and offsets are those of each channel and of any binary point, and results may
     be multiplied by a second tensor: what quantised models and gates take.
     """
+    window_columns: int = 0
+    window_results: int = 0
+    window_products: bool = False
+    window_largest: bool = False
 
     def __post_init__(self) -> None:
         assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
         assert self.rows % 2 == 1 and self.lanes % 2 == 0 and self.fabric_lanes % 2 == 0
-        assert 0 <= self.fabric_lanes <= self.lanes and self.lanes >= 2 and self.weight_beat_bits > 0
+        assert 0 <= self.fabric_lanes <= self.outputs and self.lanes >= 2 and self.weight_beat_bits > 0
+        assert self.extra_lanes % 2 == 0 and 0 <= self.extra_lanes <= self.lanes
+        assert bool(self.extra_lanes) == bool(self.carried_words)
         assert self.weight_word_bits % self.weight_beat_bits == 0
         assert not self.tables or TABLE_ENTRIES * self.activation_bits % self.weight_beat_bits == 0
         assert self.lanes * BIAS_BITS % self.weight_beat_bits == 0
+        assert bool(self.window_columns) == (self.window_products or self.window_largest)
+        if self.window_columns:
+            assert self.rows >= LEAST_WINDOWED_ROWS and self.window_results
+            assert not self.pool_columns and not self.scales and not self.extra_lanes
 
     def __str__(self) -> str:
-        """7 rows x 16 x 16 channels"""
-        return f"{self.rows} rows x {self.lanes} x {self.lanes} channels"
+        """7 rows x 16 x 20 channels"""
+        return f"{self.rows} rows x {self.lanes} x {self.outputs} channels"
+
+    @property
+    def outputs(self) -> int:
+        """Output channels computed at once."""
+        return self.lanes + self.extra_lanes
 
     @property
     def multipliers(self) -> int:
         """Products a cycle."""
-        return self.rows * self.lanes * self.lanes
+        return self.rows * self.lanes * self.outputs
+
+    @property
+    def carry_step(self) -> int:
+        """Of this many channels are what is carried from a pass of the array to the next one."""
+        return math.gcd(self.lanes, self.extra_lanes)
+
+    @property
+    def most_carried(self) -> int:
+        """Channels that wait for others at the most: a word's but the least step, and the extra ones."""
+        return self.lanes - self.carry_step + self.extra_lanes if self.extra_lanes else 0
 
     @property
     def packed(self) -> bool:
@@ -121,7 +166,7 @@ class Processor(Brief):
     @property
     def weight_word_bits(self) -> int:
         """Bits of the weights of a cycle."""
-        return self.lanes * self.lanes * self.weight_bits
+        return self.lanes * self.outputs * self.weight_bits
 
     @property
     def bias_word_bits(self) -> int:
@@ -137,6 +182,15 @@ class Processor(Brief):
     def bias_beats(self) -> int:
         """Beats of the biases of an output group."""
         return self.bias_word_bits // self.weight_beat_bits
+
+    @property
+    def waiting_bias_beats(self) -> int:
+        """Beats of biases that may wait for sums: of the output groups that two passes fill.
+
+        While one pass computes, the next one's weights arrive, and its biases before them. A pass fills two
+        groups at the most, the last one of a band the rest too.
+        """
+        return (5 if self.extra_lanes else 2) * self.bias_beats
 
     @property
     def sum_bits(self) -> int:
@@ -182,10 +236,46 @@ class Processor(Brief):
         )
 
     @property
+    def carry_memory(self) -> Memory:
+        """The sums that wait for the channels which fill their words up."""
+        bits = self.most_carried * self.sum_bits
+        return Memory(
+            name="carried", depth=self.carried_words, bits=bits, copies=1, storage=self.pixel_storage
+        )
+
+    @property
     def pool_memory(self) -> Memory:
         """Where results are pooled on their way to DDR, a block of rows in each half."""
         depth = self.pool_columns * self.rows
         return Memory(name="lines", depth=depth, bits=self.word_bits, copies=2, storage=Storage.BRAM)
+
+    @property
+    def window_lines(self) -> Memory:
+        """The last two rows before a block of rows, over which windows move."""
+        copies, bits = WINDOW_SIDE - 1, self.word_bits
+        return Memory(name="above", depth=self.window_columns, bits=bits, copies=copies, storage=Storage.BRAM)
+
+    @property
+    def window_blocks(self) -> Memory:
+        """Where what windows give becomes blocks of rows."""
+        depth = WINDOW_BLOCKS * self.window_results * self.rows
+        return Memory(name="blocks", depth=depth, bits=self.word_bits, copies=1, storage=Storage.BRAM)
+
+    @property
+    def window_weight_beats(self) -> int:
+        """Beats of the weights of a window over results, its biases not counted."""
+        bits = WINDOW_SIDE**2 * self.lanes * self.weight_bits
+        return -(-bits // self.weight_beat_bits) if self.window_products else 0
+
+    @property
+    def window_fifo(self) -> int:
+        """Beats of the FIFO to it: the biases and weights of an output group, and of the next one."""
+        return 2 * (self.bias_beats + self.window_weight_beats)
+
+    @property
+    def without_windows(self) -> Processor:
+        """The same, by which no task moves a window over its results."""
+        return replace(self, window_columns=0, window_results=0, window_products=False, window_largest=False)
 
     @property
     def table_memory(self) -> Memory:

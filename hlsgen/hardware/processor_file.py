@@ -17,8 +17,15 @@ from pydantic import TypeAdapter, ValidationError
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.designfile.validation import printable
-from hlsgen.hardware.descriptor import FIELDS, MOST_ROWS, ROW_FIELDS, SCALE_FIELDS
-from hlsgen.hardware.processor import BIAS_BITS, MOST_SIZE, Processor
+from hlsgen.hardware.descriptor import (
+    EXTRA_FIELDS,
+    FIELDS,
+    MOST_ROWS,
+    ROW_FIELDS,
+    SCALE_FIELDS,
+    WINDOW_FIELDS,
+)
+from hlsgen.hardware.processor import BIAS_BITS, LEAST_WINDOWED_ROWS, MOST_SIZE, Processor
 
 PROCESSOR = "processor.json"
 FORMAT = 1
@@ -27,6 +34,8 @@ CODE_BITS = (8, 16)
 """Widths of activations and weights that words in DDR have."""
 MOST_LANES = 64
 MOST_DEPTH = 1 << 20
+EVERY_FIELD = (*FIELDS, *SCALE_FIELDS, *WINDOW_FIELDS, *EXTRA_FIELDS, *ROW_FIELDS)
+"""Of descriptors, in their order."""
 AGAIN = "name a folder that hlsgen build made with style: shared, or build the design again"
 
 
@@ -42,7 +51,7 @@ class BuiltProcessor(Brief):
     units: tuple[str, ...]
     ddr_rate: float
     processor: Processor
-    descriptor: tuple[str, ...] = (*FIELDS, *SCALE_FIELDS, *ROW_FIELDS)
+    descriptor: tuple[str, ...] = EVERY_FIELD
 
     def as_json(self) -> str:
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2) + "\n"
@@ -71,7 +80,7 @@ def read_processor(folder: Path) -> BuiltProcessor:
     wrong = _contradiction(found)
     if wrong:
         refuse(path, f"is damaged: {printable(wrong)}", AGAIN)
-    if found.descriptor != (*FIELDS, *SCALE_FIELDS, *ROW_FIELDS):
+    if found.descriptor != EVERY_FIELD:
         refuse(path, "is of a build whose tasks are described in another way than this hlsgen does", AGAIN)
     return found
 
@@ -91,8 +100,17 @@ def _contradiction(found: BuiltProcessor) -> str | None:
         return f"{one.rows} rows x {one.lanes} channels is no folding"
     if not (1 <= one.pixel_depth <= MOST_DEPTH and 1 <= one.weight_depth <= MOST_DEPTH):
         return "its memories have no depth that a device holds"
+    if not 0 <= one.carried_words <= MOST_DEPTH:
+        return f"{one.carried_words} words of sums cannot wait"
     if not 0 <= one.pool_columns <= MOST_SIZE:
         return f"it cannot pool {one.pool_columns} columns"
+    windows = one.window_products or one.window_largest
+    if not (0 <= one.window_columns <= MOST_SIZE and 0 <= one.window_results <= MOST_SIZE):
+        return f"no window moves over {one.window_columns} columns"
+    if bool(one.window_columns) != windows or (
+        windows and (one.rows < LEAST_WINDOWED_ROWS or one.pool_columns or one.scales or one.extra_lanes)
+    ):
+        return "its windows over results contradict each other"
     beat = one.weight_beat_bits
     if beat < 8 or one.weight_word_bits % beat or one.lanes * BIAS_BITS % beat:
         return f"words of weights are not beats of {beat} bits"

@@ -32,7 +32,8 @@ class Conv2d(Layer, kind="conv2d"):
 
     in [C, H, W] of input_type -> out [M, OH, OW] of output_type, with
     OH = (H + top + bottom - ((KH - 1) * dilation_h + 1)) // stride_h + 1, OW likewise.
-    Weights are [M, C / groups, KH, KW], the bias [M] or empty for none, both as codes of their types.
+    Weights are [M, C / groups, KH, KW], the bias [M] or empty for none, both as codes of their types. Weights
+    lie in the fewest bytes that hold their type: what sums them up names a wider one.
     Output channel m reads the input channels of group m // (M / groups).
 
     Fixed point: products are exact, the accumulator is `accumulator`, a sum below `low` becomes `low` and one
@@ -62,6 +63,11 @@ class Conv2d(Layer, kind="conv2d"):
     weights: Codes
     bias: Codes
     weights_origin: str = "given"
+
+    def __post_init__(self) -> None:
+        # large networks have a hundred million
+        if isinstance(self.weight_type, FixedType):
+            object.__setattr__(self, "weights", self.weight_type.narrowed(np.asarray(self.weights)))
 
     @property
     def sources(self) -> tuple[Tensor, ...]:
@@ -342,11 +348,12 @@ class Conv2d(Layer, kind="conv2d"):
         flat = self.weights.reshape(self.out_channels, -1)
         assert isinstance(self.weight_type, FixedType)
         # sums of codes this wide could leave int64
-        flat = flat.astype(object) if self.weight_type.width > 40 else flat.astype(np.int64, copy=False)
+        wide: type = object if self.weight_type.width > 40 else np.int64
         finer = self.sum_fraction - self.product_fraction
-        sums = flat.sum(axis=1)
-        positive = np.array([np.maximum(one, 0).sum() for one in flat], flat.dtype)
-        positive, negative = positive.astype(object) << finer, (sums - positive).astype(object) << finer
+        sums: Codes = np.array([one.sum(dtype=wide) for one in flat], wide)
+        positive: Codes = np.array([np.maximum(one, 0).sum(dtype=wide) for one in flat], wide)
+        negative = (sums - positive).astype(object) << finer
+        positive = positive.astype(object) << finer
         bias = self._bias_codes().reshape(-1).astype(object)
         # the hull with the bias alone and with zero: running sums pass through them
         most = max(0, *(bias + positive * max(high, 0) + negative * min(low, 0)), *bias)

@@ -89,7 +89,7 @@ def chain_of_weights(layer: Conv2d) -> int:
     step = max(1, BLOCK_ELEMENTS // filters.shape[1])
     for first in range(0, len(filters), step):
         sums = np.zeros((len(filters[first : first + step]), filters.shape[1] + 1), np.int64)
-        np.abs(filters[first : first + step], out=sums[:, 1:], casting="unsafe")
+        np.abs(filters[first : first + step], out=sums[:, 1:], dtype=np.int64, casting="unsafe")
         np.cumsum(sums, axis=1, out=sums)
         while found and int((sums[:, found:] - sums[:, :-found]).max()) > allowed:
             found -= 1

@@ -163,14 +163,13 @@ class Fits:
 
 def whole_range(values: Floats, width: int) -> FixedType:
     """Signed, `width` bits, with the fewest integer bits that hold every value."""
-    largest = float(np.abs(values).max(initial=0.0))
+    low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    largest = max(high, -low)
     integer = 1 - width if largest == 0.0 else binade(largest) + 1
     for bits in (integer, integer + 1, integer + 2):
         type_ = FixedType(width, bits, True, Rounding.RND, Overflow.SAT)
         half = type_.resolution / 2
-        if not values.size or (
-            values.max() < type_.max_code * type_.resolution + half
-            and values.min() >= type_.min_code * type_.resolution - half
-        ):
+        held = type_.min_code * type_.resolution - half, type_.max_code * type_.resolution + half
+        if held[0] <= low and high < held[1]:
             return type_
     return type_

@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.processor import Processor
@@ -28,17 +26,28 @@ from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
+from hlsgen.layers.pool import Pool
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Unary
 from hlsgen.model.ir import Graph
+from hlsgen.program.behind import with_windows
 from hlsgen.program.epilogue import Epilogue, NotFused
+from hlsgen.program.parts import beside, from_channel
+from hlsgen.program.regions import MOST_REGIONS, regions
 from hlsgen.program.scaling import Scaling
 from hlsgen.program.tasks import Stored, Task
 from hlsgen.program.unfolding import unfolded
 from hlsgen.program.unsupported import refused
-from hlsgen.program.windows import ONE, Computed, computed, identity, table_of, why_no_table
+from hlsgen.program.windows import (
+    Computed,
+    computed,
+    has_unlike_windows,
+    of_windows,
+    table_of,
+    why_no_table,
+)
 
 NARROWER = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
 
@@ -72,7 +81,24 @@ def lowered(graph: Graph, processor: Processor, *, pools: bool = True) -> Lowere
     """The graph as tasks. pools: whether pools may join. Raises DesignError: a layer that the processor has
     no hardware for.
     """
-    return _Lowering(graph, processor if pools else replace(processor, pool_columns=0)).run()
+    found = lowered_apart(graph, processor if pools else replace(processor, pool_columns=0))
+    return windows_joined(found, graph, processor) if pools else found
+
+
+def lowered_apart(graph: Graph, processor: Processor) -> Lowered:
+    """The same with windows over another task's results as tasks of their own."""
+    return _Lowering(graph, processor).run()
+
+
+def windows_joined(found: Lowered, graph: Graph, processor: Processor) -> Lowered:
+    """With windows joined to the tasks whose results they move over, where the processor can."""
+    tasks = with_windows(found.tasks, graph, processor)
+    if len(tasks) == len(found.tasks):
+        return found
+    written = {task.output.name for task in tasks} | {task.output.name for task in found.tasks}
+    kept = {task.output.name for task in tasks}
+    tensors = {name: stored for name, stored in found.tensors.items() if name in kept or name not in written}
+    return Lowered(tasks=tasks, tensors=tensors)
 
 
 @dataclass
@@ -120,6 +146,8 @@ class _Lowering:
             return
         if isinstance(layer, Concat):
             self._concat(layer)
+        elif isinstance(layer, Pool) and has_unlike_windows(layer):
+            self._in_regions(layer)
         else:
             self._task(layer)
 
@@ -292,64 +320,56 @@ class _Lowering:
         return other
 
     def _concat(self, layer: Concat) -> None:
-        """Tasks for each part, which cast it and write it to its channels."""
-        if layer.axis != 0:
-            raise refused(layer, "tensors are joined along rows or columns", "style: dataflow")
+        """Tasks for each part, which cast it and write it to its channels, rows or columns."""
         type_ = _fixed(layer.result_type, layer.name)
         self._check_width(layer, type_)
+        sources = [self.tensors[name] for name in layer.inputs]
         output = self._store(layer.name, layer.output_shape, type_)
         offset = 0
-        for number, name in enumerate(layer.inputs, start=1):
+        for number, source in enumerate(sources, start=1):
+            name = f"{layer.name}_{number}"
             try:
-                self.tasks += self._part(f"{layer.name}_{number}", self.tensors[name], output, offset)
+                if layer.axis == 0:
+                    self.tasks += from_channel(self.processor, name, source, output, offset)
+                else:
+                    at = (offset, 0) if layer.axis == 1 else (0, offset)
+                    self.tasks.append(beside(self.processor, name, source, output, at, first=number == 1))
             except NotFused as failure:
                 raise refused(layer, str(failure), "the same type for all parts") from None
-            offset += self.tensors[name].shape[0]
+            offset += source.shape[layer.axis]
         self.tasks[-1] = replace(self.tasks[-1], layers=(layer.name,))
 
-    def _part(self, name: str, source: Stored, output: Stored, offset: int) -> list[Task]:
-        """The tasks that write a part from channel `offset` on.
-
-        Where that is within a word, its first channels are added to the word that holds those of the part
-        before, and zeros behind them; what follows begins a word.
-        """
-        found = identity(source.shape, source.type, self.processor)
-        channels, rows, columns = source.shape
-        cast = found.epilogue.cast(output.type)
-        plain = Task(
-            name=name,
-            layers=(),
-            source=source,
-            output=output,
-            out_shape=source.shape,
-            window=found.window,
-            weights=found.weights,
-            groups=found.groups,
-            stages=cast.finished(output.type),
-            offset=offset,
-        )
-        before = offset % self.processor.lanes
-        if not before:
-            return [plain]
-        first = min(self.processor.lanes - before, channels)
-        choice = ONE * np.eye(channels, dtype=np.int64)[:, :, None, None]
-        shared = replace(
-            plain,
-            name=f"{name}_first",
-            weights=np.concatenate([np.zeros((before, channels, 1, 1), np.int64), choice[:first]]),
-            groups=1,
-            out_shape=(before + first, rows, columns),
-            offset=offset - before,
-            stages=cast.rounded(output.type).joined(output.type).cast(output.type).finished(output.type),
-            added=output,
-        )
-        if first == channels:
-            return [shared]
-        rest = (channels - first, rows, columns)
-        return [
-            shared,
-            replace(plain, weights=choice[first:], groups=1, out_shape=rest, offset=offset + first),
-        ]
+    def _in_regions(self, layer: Pool) -> None:
+        """Tasks for each rectangle of a pool's output whose windows are alike, and those that join them."""
+        type_ = _fixed(layer.result_type, layer.name)
+        self._check_width(layer, type_)
+        source, found = self.tensors[layer.inputs[0]], regions(layer)
+        if len(found) > MOST_REGIONS:
+            message = f"its windows are of {len(found)} kinds, more than {MOST_REGIONS}"
+            raise refused(layer, message, "windows of equal size, or style: dataflow")
+        output = self._store(layer.name, layer.output_shape, type_)
+        for number, region in enumerate(found, start=1):
+            name = f"{layer.name}_region_{number}"
+            try:
+                part = of_windows(layer, region.window, region.count, self.processor)
+                stages = part.epilogue.finished(type_)
+            except NotFused as failure:
+                raise refused(layer, str(failure), "narrower types, or style: dataflow") from None
+            task = Task(
+                name=name,
+                layers=(),
+                source=source,
+                output=self._store(name, region.shape, type_),
+                out_shape=region.shape,
+                window=part.window,
+                weights=part.weights,
+                groups=part.groups,
+                stages=stages,
+            )
+            at = region.row, region.column
+            joined = beside(self.processor, f"{name}_joined", task.output, output, at, first=number == 1)
+            self.tasks += [task, joined]
+        self.tasks[-1] = replace(self.tasks[-1], layers=(layer.name,))
 
 
 def is_pooled_on_the_way(pool: Pool2d) -> bool:

@@ -17,13 +17,13 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.short_repr import Brief
 from hlsgen.hardware.descriptor import encoded, fields_of
-from hlsgen.hardware.processor import BIAS_BITS, Processor
+from hlsgen.hardware.processor import BIAS_BITS, WINDOW_SIDE, Processor
 from hlsgen.model.ir import Graph
 from hlsgen.program.epilogue import Stage
 from hlsgen.program.layout import Layout
 from hlsgen.program.lowering import Lowered, lowered
 from hlsgen.program.memory_plan import Life, MemoryPlan, planned
-from hlsgen.program.tasks import Stored, Task
+from hlsgen.program.tasks import Behind, Stored, Task
 from hlsgen.program.tiling import NotTiled, Tiling, tiled, weight_matrix
 from hlsgen.program.unfolding import unfold
 
@@ -50,6 +50,12 @@ class Program(Brief):
         stored = self.lowered.tensors
         inputs = {name for name in stored if not any(task.output.name == name for task in self.tasks)}
         return frozenset(inputs | {port.source for port in self.graph.outputs})
+
+    @property
+    def compared(self) -> list[str]:
+        """The tensors that tasks write and the graph has: pieces of a layer's results are not among them."""
+        known = self.graph.tensors()
+        return [task.output.name for task in self.tasks if task.output.name in known]
 
     def rounds_of(self, frames: int) -> int:
         """Rounds that so many frames take."""
@@ -110,12 +116,16 @@ class Program(Brief):
             found |= self._place("residual", task.added, plan)
             if task.added.name == task.output.name:
                 found["residual_base"] += begin  # a part of a concat joins what the part before has left
-            found |= {"residual": 1, "residual_signed": int(task.added.type.signed)}
-            found["residual_single"] = int(task.adds_a_pixel)
+            found["residual"] = 2 if task.adds_a_pixel else 1
+            found["residual_signed"] = int(task.added.type.signed)
         found |= _shape_fields(tiling)
         found |= _stage_fields(task.stages)
         if self.processor.scales:
             found |= _scale_fields(self.processor, task.stages)
+        if self.processor.extra_lanes:
+            found |= {"passes": tiling.passes, "extra": tiling.pass_lanes - self.processor.lanes}
+        if task.behind is not None:
+            found |= _window_fields(tiling, task.behind)
         return found | {"weight_base": beats}
 
     def _place(self, role: str, stored: Stored, plan: MemoryPlan) -> dict[str, int]:
@@ -167,8 +177,9 @@ def program(graph: Graph, processor: Processor, together: int) -> Program:
         try:
             tilings = tuple(tiled(processor, task, together) for task in tasks.tasks)
         except NotTiled as failure:
-            if pools and any(task.pooled for task in tasks.tasks):
-                continue  # two blocks of rows may be too many where one is not
+            if pools and any(task.pooled or task.behind is not None for task in tasks.tasks):
+                # two blocks of rows may be too many where one is not
+                continue
             fix = "mapping: auto, or a processor with deeper memories"
             raise DesignError(Problem(message=f"{graph.name}: {failure}", fix=fix)) from None
         break
@@ -179,12 +190,12 @@ def weight_beats(tiling: Tiling) -> int:
     """Beats of a task's weights and biases."""
     processor = tiling.processor
     table = 0 if tiling.task.table is None else processor.table_beats
-    return table + tiling.out_groups * (processor.bias_beats + tiling.weight_words * processor.weight_beats)
+    return table + tiling.weight_beats
 
 
 def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
-    """A table, if there is one; for each output group its biases, then its weights: [word][output lane][input
-    lane], lowest bits first.
+    """A table, if there is one; for each pass the biases of the output groups that it fills, those and the
+    weights of a second window, then its weights: [word][output lane][input lane], lowest bits first.
     """
     processor, task = tiling.processor, tiling.task
     lanes = processor.lanes
@@ -195,15 +206,43 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
     if processor.scales:
         numbers += _channel_numbers(task, len(bias))
     parts = [_words(number).reshape(tiling.out_groups, -1) for number in numbers]
+    if task.behind is not None and task.behind.weights is not None:
+        parts += [_bias_bytes(tiling, task.behind.bias), _window_weight_bytes(tiling, task.behind.weights)]
+    given = np.concatenate(parts, axis=1)
+    ends = np.cumsum(tiling.ended)
+    of_pass = [given[end - count : end].reshape(-1) for end, count in zip(ends, tiling.ended, strict=True)]
     if tiling.weight_words:
-        wide = np.dtype(f"<i{processor.weight_bits // 8}")
-        matrix = np.ascontiguousarray(weight_matrix(tiling).astype(wide))
-        parts.append(matrix.view(np.uint8).reshape(tiling.out_groups, -1))
-    found = np.concatenate(parts, axis=1).reshape(-1)
+        weights = weight_matrix(tiling).view(np.uint8).reshape(tiling.passes, -1)
+        of_pass = [part for pair in zip(of_pass, weights, strict=True) for part in pair]
+    found = np.concatenate(of_pass)
     if task.table is None:
         return found
     entries = task.table.astype(f"<i{processor.activation_bits // 8}").view(np.uint8)
     return np.concatenate([entries, found])
+
+
+def _bias_bytes(tiling: Tiling, bias: Codes | None) -> NDArray[np.uint8]:
+    """[output groups, bytes] of the biases [M] of all lanes, None: zeros."""
+    found = np.zeros(tiling.out_groups * tiling.processor.lanes, np.int64)
+    if bias is not None and np.size(bias):
+        found[: tiling.task.out_shape[0]] = bias
+    return found.astype(f"<i{BIAS_BITS // 8}").view(np.uint8).reshape(tiling.out_groups, -1)
+
+
+def _window_weight_bytes(tiling: Tiling, weights: Codes) -> NDArray[np.uint8]:
+    """[output groups, bytes] of the weights [C, 1, KH, KW] of a second window: [row][column][lane], a smaller
+    kernel in the last rows and columns.
+    """
+    processor, groups = tiling.processor, tiling.out_groups
+    channels, _, rows, columns = np.shape(weights)
+    whole = np.zeros((groups * processor.lanes, WINDOW_SIDE, WINDOW_SIDE), np.int64)
+    whole[:channels, WINDOW_SIDE - rows :, WINDOW_SIDE - columns :] = np.asarray(weights)[:, 0]
+    lanes = whole.reshape(groups, processor.lanes, WINDOW_SIDE, WINDOW_SIDE).transpose(0, 2, 3, 1)
+    wide = np.dtype(f"<i{processor.weight_bits // 8}")
+    data = np.ascontiguousarray(lanes.astype(wide)).view(np.uint8).reshape(groups, -1)
+    found = np.zeros((groups, processor.window_weight_beats * processor.weight_beat_bits // 8), np.uint8)
+    found[:, : data.shape[1]] = data
+    return found
 
 
 def _words(numbers: Codes) -> NDArray[np.uint8]:
@@ -287,8 +326,33 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "last_words": tiling.chunks[-1],
         "repeat_rows": window.repeat[0],
         "repeat_columns": window.repeat[1],
+        "repeat_zeros": int(window.zeros),
         "repeat_line": task.source.shape[2] * processor.rows,
     }
+
+
+def _window_fields(tiling: Tiling, behind: Behind) -> dict[str, int]:
+    """Of a second window over the results."""
+    rows, columns = behind.window.kernel
+    largest = behind.weights is None
+    bits = [not largest, largest, rows > 1, rows > 2, columns > 1, columns > 2, behind.type.signed]
+    found = {
+        "window": sum(bit << place for place, bit in enumerate(bits)),
+        "out_rows": tiling.task.out_shape[1],
+        "window_stride": behind.stride,
+        "window_first_row": behind.first_row,
+        "window_first_column": behind.first_column,
+        "window_across": behind.across(tiling.task.out_shape[2]),
+        "window_blocks": tiling.passed_blocks,
+    }
+    if behind.stage is not None:
+        found |= {
+            "window_factor": behind.stage.factor,
+            "window_rounding": behind.stage.rounding,
+            "window_low": behind.stage.low,
+            "window_high": behind.stage.high,
+        }
+    return found
 
 
 def _stage_fields(stages: tuple[Stage, ...]) -> dict[str, int]:

@@ -38,7 +38,8 @@ class Window:
     """Kernel, stride and dilation, each (rows, columns); padding at the top and at the left, below 0 to cut
     off.
 
-    repeat: how often each row and column of the source counts (nearest upsampling).
+    repeat: how often each row and column of the source counts (nearest upsampling); zeros: it counts once,
+    and zeros follow.
     """
 
     kernel: tuple[int, int] = (1, 1)
@@ -47,6 +48,7 @@ class Window:
     top: int = 0
     left: int = 0
     repeat: tuple[int, int] = (1, 1)
+    zeros: bool = False
 
     @property
     def taps(self) -> int:
@@ -58,6 +60,45 @@ class Window:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Behind(Brief):
+    """A second window, which moves over a task's results on their way to DDR: a depthwise convolution, or
+    largest values.
+
+    type: of those results. shape: of what it makes of them. weights: [C, 1, KH, KW], None: largest values;
+    bias: [C]; stage: what is done to their sums.
+    """
+
+    window: Window
+    type: FixedType
+    shape: Shape
+    weights: Codes | None = None
+    bias: Codes | None = None
+    stage: Stage | None = None
+
+    @property
+    def stride(self) -> int:
+        return self.window.stride[0]
+
+    @property
+    def first_row(self) -> int:
+        """The row of results with which the first window ends."""
+        return self.window.kernel[0] - 1 - self.window.top
+
+    @property
+    def first_column(self) -> int:
+        """The column with which it ends."""
+        return self.window.kernel[1] - 1 - self.window.left
+
+    def across(self, columns: int) -> int:
+        """Columns that it passes: those of the results, and those that the last windows reach beyond."""
+        return max(columns, self.first_column + (self.shape[2] - 1) * self.stride + 1)
+
+    def down(self, rows: int) -> int:
+        """Rows that it passes."""
+        return max(rows, self.first_row + (self.shape[1] - 1) * self.stride + 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Task(Brief):
     """layers: those whose work it does; the last one's output it writes.
 
@@ -65,7 +106,8 @@ class Task(Brief):
     added: the tensor that joins, None: none. offset: the channel of `output` at which its results begin.
     macs: multiply-accumulates of a frame, as layers count them. pooled: of two rows by two columns of the
     results the largest is stored; out_shape is the shape before that. table: [256] what each result becomes,
-    by its lowest 8 bits, before it is pooled; None: it stays.
+    by its lowest 8 bits, before it is pooled; None: it stays. behind: a second window over the results, which
+    have out_shape.
     """
 
     name: str
@@ -83,6 +125,7 @@ class Task(Brief):
     macs: int = 0
     pooled: bool = False
     table: Codes | None = None
+    behind: Behind | None = None
 
     @property
     def in_shape(self) -> Shape:
@@ -93,6 +136,8 @@ class Task(Brief):
     @property
     def stored_shape(self) -> Shape:
         """What it writes of its output."""
+        if self.behind is not None:
+            return self.behind.shape
         channels, rows, columns = self.out_shape
         return (channels, rows // 2, columns // 2) if self.pooled else self.out_shape
 

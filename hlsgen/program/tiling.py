@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hlsgen.hardware.descriptor import MOST_ROWS
 from hlsgen.hardware.processor import MOST_SIZE, Processor
@@ -23,8 +25,9 @@ class NotTiled(Exception):
 class Tiling:
     """frames: of a band; sequels: bands of frames one after the other; band_out: output blocks of a band.
 
-    read_groups, read_step: channel groups that an output group reads, and from where one reads to where the
-    next does. chunks of the weights of an output group: chunk_words, the last one last_words.
+    read_groups, read_step: channel groups that a pass reads, and from where one reads to where the next does.
+    chunks of the weights of a pass: chunk_words, the last one last_words. wide: whether a pass computes the
+    extra channels too; else it is one of an output group.
     """
 
     processor: Processor
@@ -34,6 +37,7 @@ class Tiling:
     band_out: int
     read_groups: int
     read_step: int
+    wide: bool = False
 
     @property
     def in_groups(self) -> int:
@@ -42,6 +46,25 @@ class Tiling:
     @property
     def out_groups(self) -> int:
         return -(-self.task.out_shape[0] // self.processor.lanes)
+
+    @property
+    def pass_lanes(self) -> int:
+        """Output channels of a pass of the array."""
+        return self.processor.outputs if self.wide else self.processor.lanes
+
+    @property
+    def passes(self) -> int:
+        """How often the array goes through a band, for the output channels."""
+        return -(-self.task.out_shape[0] // self.pass_lanes)
+
+    @cached_property
+    def ended(self) -> tuple[int, ...]:
+        """The output groups that each pass fills; the last one all that are left."""
+        lanes = self.processor.lanes
+        whole = [each * self.pass_lanes // lanes for each in range(self.passes)]
+        return tuple(
+            after - before for before, after in zip(whole, [*whole[1:], self.out_groups], strict=True)
+        )
 
     @property
     def in_blocks(self) -> int:
@@ -58,12 +81,30 @@ class Tiling:
 
     @property
     def stored_band(self) -> int:
-        """Of these a band's: two blocks of results make one that is pooled."""
+        """Of these a band's: two blocks of results make one that is pooled, a window needs all of them."""
+        if self.task.behind is not None:
+            return self.stored_blocks
         return -(-self.band_out // 2) if self.task.pooled else self.band_out
 
     def stored_of(self, band: int) -> int:
         """Blocks that a band stores."""
         return max(0, min(self.stored_band, self.stored_blocks - band * self.stored_band))
+
+    @property
+    def window_slots(self) -> int:
+        """Cycles in which the window over its results, if there is one, passes those of an output group."""
+        behind = self.task.behind
+        if behind is None:
+            return 0
+        across = behind.across(self.task.out_shape[2])
+        return self.frames * self.passed_blocks * across * self.processor.rows
+
+    @property
+    def passed_blocks(self) -> int:
+        """Blocks of rows that such a window passes."""
+        rows = self.task.out_shape[1]
+        passed = rows if self.task.behind is None else self.task.behind.down(rows)
+        return max(self.out_blocks, -(-passed // self.processor.rows))
 
     @property
     def bands(self) -> int:
@@ -103,8 +144,23 @@ class Tiling:
 
     @property
     def weight_words(self) -> int:
-        """Words of weights of an output group."""
+        """Words of weights of a pass."""
         return 0 if self.task.weights is None else self.window_words
+
+    @property
+    def behind_beats(self) -> int:
+        """Beats of the biases and weights of an output group that a window over the results needs."""
+        behind, processor = self.task.behind, self.processor
+        if behind is None or behind.weights is None:
+            return 0
+        return processor.bias_beats + processor.window_weight_beats
+
+    @property
+    def weight_beats(self) -> int:
+        """Beats of all weights and biases of a band."""
+        processor = self.processor
+        each_group = processor.bias_beats + self.behind_beats
+        return self.out_groups * each_group + self.passes * self.weight_words * processor.weight_beats
 
     @cached_property
     def chunks(self) -> tuple[int, ...]:
@@ -119,6 +175,13 @@ class Tiling:
         return self.blocks_of(band) * self.task.out_shape[2] * self.frames
 
 
+def is_whole(processor: Processor, task: Task) -> bool:
+    """Whether all rows of a frame are one band, as a window over the results needs them."""
+    blocks = band_blocks(processor, task, -(-task.out_shape[1] // processor.rows))
+    words = -(-task.in_shape[0] // processor.lanes) * task.in_shape[2]
+    return blocks * words <= processor.pixel_depth
+
+
 def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     """The task for `together` frames of a round: the largest bands, then the most frames at once.
 
@@ -129,10 +192,13 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     out_blocks = -(-task.out_shape[1] // processor.rows)
     in_groups = -(-task.in_shape[0] // processor.lanes)
     words = in_groups * task.in_shape[2]
+    wide = _is_wide(processor, task, read_step)
+    carried = task.out_shape[2] * processor.rows  # words of a block
     fitting = [
         count
         for count in range(1, out_blocks + 1)
         if band_blocks(processor, task, count) * words <= processor.pixel_depth
+        and not (wide and count * carried > processor.carried_words)
     ]
     if not fitting:
         needed = band_blocks(processor, task, 1) * words
@@ -142,6 +208,8 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     band_out, frames = max(fitting), 1
     if band_out == out_blocks:
         room = processor.pixel_depth // (band_blocks(processor, task, band_out) * words)
+        if wide:
+            room = min(room, processor.carried_words // (band_out * carried))
         frames = max(
             count for count in range(1, together + 1) if together % count == 0 and count <= max(1, room)
         )
@@ -163,6 +231,7 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
             band_out=blocks,
             read_groups=read_groups,
             read_step=read_step,
+            wide=wide,
         )
 
     whole = cut(frames, band_out)
@@ -173,6 +242,14 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
         needed, depth = single.weight_words, processor.weight_depth
         raise NotTiled(f"the weights of {task.name} take {needed} words of a bank, which has {depth}")
     return single
+
+
+def _is_wide(processor: Processor, task: Task, read_step: int) -> bool:
+    """Whether passes of all channels that are computed at once are fewer, and a block's sums have room."""
+    channels = task.out_shape[0]
+    fewer = -(-channels // processor.outputs) < -(-channels // processor.lanes)
+    plain = task.weights is not None and not task.depthwise and not read_step and task.groups == 1
+    return fewer and plain and task.out_shape[2] * processor.rows <= processor.carried_words
 
 
 def band_blocks(processor: Processor, task: Task, band_out: int) -> int:
@@ -214,19 +291,27 @@ def _check_limits(processor: Processor, task: Task) -> None:
     assert processor.rows <= MOST_ROWS
 
 
-def weight_matrix(tiling: Tiling) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Weights [output groups, words, LANES outputs, LANES inputs]: a word a tap and channel group, in their
-    order.
+def weight_matrix(tiling: Tiling) -> NDArray[np.signedinteger[Any]]:
+    """Weights [passes, words, OUTPUTS, LANES inputs]: a word a tap and channel group, in their order, as
+    integers of the processor's width.
     """
-    task, lanes = tiling.task, tiling.processor.lanes
+    task, lanes, each_pass = tiling.task, tiling.processor.lanes, tiling.pass_lanes
     assert task.weights is not None
     outputs, kernel = task.out_shape[0], task.window.kernel
     members, each = outputs // task.groups, task.in_shape[0] // task.groups
-    shape = (tiling.out_groups, kernel[0], kernel[1], tiling.read_groups, lanes, lanes)
-    found = np.zeros(shape, np.int64)
-    output = np.repeat(np.arange(outputs), each)
-    source = output // members * each + np.tile(np.arange(each), outputs)
-    read = source // lanes - output // lanes * tiling.read_step
-    values = np.asarray(task.weights).reshape(outputs * each, *kernel)
-    found[output // lanes, :, :, read, output % lanes, source % lanes] = values
-    return found.reshape(tiling.out_groups, tiling.window_words, lanes, lanes)
+    shape = (tiling.passes, kernel[0], kernel[1], tiling.read_groups, tiling.processor.outputs, lanes)
+    found = np.zeros(shape, f"<i{tiling.processor.weight_bits // 8}")
+    values = np.asarray(task.weights)
+    if task.groups == 1:
+        for first in range(0, outputs, each_pass):
+            block = values[first : first + each_pass].transpose(2, 3, 0, 1)
+            for group in range(tiling.read_groups):
+                part = block[..., group * lanes : (group + 1) * lanes]
+                found[first // each_pass, :, :, group, : part.shape[2], : part.shape[3]] = part
+    else:
+        output = np.repeat(np.arange(outputs), each)
+        source = output // members * each + np.tile(np.arange(each), outputs)
+        read = source // lanes - output // each_pass * tiling.read_step
+        by_pair = values.reshape(outputs * each, *kernel)
+        found[output // each_pass, :, :, read, output % each_pass, source % lanes] = by_pair
+    return found.reshape(tiling.passes, tiling.window_words, tiling.processor.outputs, lanes)

@@ -59,8 +59,7 @@ def unfolded_columns(codes: Codes, how: tuple[int, int, int, int] | None, found_
     frames, channels, rows, width = codes.shape
     found = np.zeros((frames, channels, columns, rows, found_width), codes.dtype)
     for k in range(columns):
-        for x in range(found_width):
-            at = x * stride + k * dilation - left
-            if 0 <= at < width:
-                found[:, :, k, :, x] = codes[..., at]
+        at = np.arange(found_width) * stride + k * dilation - left
+        inside = (at >= 0) & (at < width)
+        found[:, :, k, :, inside] = codes[..., at[inside]].transpose(3, 0, 1, 2)
     return found.reshape(frames, channels * columns, rows, found_width)

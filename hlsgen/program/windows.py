@@ -78,10 +78,12 @@ def _conv(layer: Layer, processor: Processor) -> Computed:
         raise NotFused(f"its accumulator of {layer.accumulator} is narrower than its sums")
     finer = layer.sum_fraction - layer.product_fraction
     scale = _scale(layer, processor)
-    weights = np.asarray(layer.weights).astype(np.int64) << finer + scale
-    limit = 1 << (processor.weight_bits - 1)
-    if weights.size and (weights.min() < -limit or weights.max() >= limit):
+    weights = layer.weights
+    shift, limit = finer + scale, 1 << (processor.weight_bits - 1)
+    if weights.size and (int(weights.min()) << shift < -limit or int(weights.max()) << shift >= limit):
         raise NotFused(f"its weights of {layer.weight_type} need more than {processor.weight_bits} bits")
+    if shift:
+        weights = weights.astype(f"int{processor.weight_bits}") << shift
     bias = layer.bias_codes << scale
     if bias.size and max(abs(int(bias.min())), abs(int(bias.max()))) >= 1 << (BIAS_BITS - 1):
         raise NotFused(f"its biases need more than {BIAS_BITS} bits")
@@ -107,7 +109,7 @@ def _scale(layer: Conv2d, processor: Processor) -> int:
 
 def _pool(layer: Layer, processor: Processor) -> Computed:
     assert isinstance(layer, Pool)
-    channels, height, width = layer.source.shape
+    _, height, width = layer.source.shape
     if isinstance(layer, Pool2d):
         top, left, _, _ = layer.padding
         window = Window(kernel=layer.kernel, stride=layer.stride, dilation=layer.dilation, top=top, left=left)
@@ -115,11 +117,22 @@ def _pool(layer: Layer, processor: Processor) -> Computed:
         window = Window(kernel=(height, width))
     else:
         assert isinstance(layer, AdaptivePool)
-        if height % layer.size[0] or width % layer.size[1]:
-            raise NotFused("its windows are not of equal size")
         step = height // layer.size[0], width // layer.size[1]
         window = Window(kernel=step, stride=step)
-    type_ = layer.source_type
+    return of_windows(layer, window, layer.distinct_counts[0], processor)
+
+
+def has_unlike_windows(layer: Pool) -> bool:
+    """Whether its windows differ in size, or in how many pixels they average."""
+    if isinstance(layer, AdaptivePool):
+        _, height, width = layer.source.shape
+        return height % layer.size[0] != 0 or width % layer.size[1] != 0
+    return layer.function == "average" and len(layer.distinct_counts) > 1
+
+
+def of_windows(layer: Pool, window: Window, count: int, processor: Processor) -> Computed:
+    """What a pool makes of windows that are alike, of which it counts so many pixels."""
+    channels, type_ = layer.source.shape[0], layer.source_type
     if layer.function == "max":
         epilogue = Epilogue.of_sum(processor, type_.fraction, type_.min_code, type_.max_code)
         return Computed(
@@ -128,9 +141,7 @@ def _pool(layer: Layer, processor: Processor) -> Computed:
     low, high = (window.taps * code for code in (type_.min_code, type_.max_code))
     epilogue = Epilogue.of_sum(processor, type_.fraction, low, high)
     if layer.function == "average":
-        if len(layer.distinct_counts) > 1:
-            raise NotFused("its windows average different numbers of pixels")
-        epilogue = epilogue.averaged(layer.distinct_counts[0], layer.fixed_result)
+        epilogue = epilogue.averaged(count, layer.fixed_result)
     else:
         epilogue = epilogue.cast(layer.fixed_result)
     ones = np.ones((channels, 1, *window.kernel), np.int64)
@@ -226,7 +237,31 @@ def _rearrange(layer: Layer, processor: Processor) -> Computed:
             chosen = (taken[:, None] == np.arange(channels)).astype(np.int64)
             plain = identity(layer.source.shape, _type_of(layer), processor)
             return Computed(window=Window(), weights=ONE * chosen[:, :, None, None], epilogue=plain.epilogue)
-    raise NotFused("it moves elements in another way than repeating pixels or choosing channels")
+    if rows % height == 0 and columns % width == 0:
+        shuffled = _shuffled(layer, source, (rows // height, columns // width), processor)
+        if shuffled is not None:
+            return shuffled
+    raise NotFused(
+        "it moves elements in another way than repeating pixels, choosing channels or making pixels of them"
+    )
+
+
+def _shuffled(layer: Rearrange, source: Codes, by: tuple[int, int], processor: Processor) -> Computed | None:
+    """Pixels made of channels (pixel shuffle): a kernel over the source with zeros between its pixels, each
+    tap of which takes the channels of one of the pixels; None: it does something else.
+    """
+    channels, height, width = source.shape
+    found = layer.output_shape[0]
+    weights = np.zeros((found, channels, *by), np.int64)
+    for row, column in np.ndindex(*by):
+        part = layer.indices[:, row :: by[0], column :: by[1]]
+        taken = part[:, 0, 0] // (height * width)
+        if not np.array_equal(part, source[taken]):
+            return None
+        weights[np.arange(found), taken, by[0] - 1 - row, by[1] - 1 - column] = ONE
+    window = Window(kernel=by, top=by[0] - 1, left=by[1] - 1, repeat=by, zeros=True)
+    plain = identity(layer.source.shape, _type_of(layer), processor)
+    return Computed(window=window, weights=weights, epilogue=plain.epilogue)
 
 
 RULES: tuple[tuple[type[Layer], Rule], ...] = (

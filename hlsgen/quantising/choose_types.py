@@ -147,7 +147,7 @@ class _Typing:
         values = np.asarray(layer.weights, np.float64)
         # a type that was chosen may clip rare outliers, one that was given must hold them all
         chosen_type = given.weights or self.precision.weights or self._weight_type(layer, values)
-        codes = nearest(values, chosen_type, f"{layer.name}: weights", layer.place)
+        codes = nearest(values, chosen_type, f"{layer.name}: weights", layer.place, narrow=True)
         weight = _plain(chosen_type)
         biases = np.asarray(layer.bias, np.float64)
         room = OTHER_BIASES if layer.name in self.any_weights else 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import AXI_LATENCY, iterations
+from hlsgen.cost.error_margins import by_term
 from hlsgen.cost.resources import FMUL_DSP, Resources
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.bank_picture import bank_table
@@ -73,7 +75,7 @@ class Estimate(Estimates):
     def binds(self) -> str:
         return self.deployment.bottleneck
 
-    @property
+    @cached_property
     def cost(self) -> Cost:
         def taken(terms: Terms) -> Resources:
             return Resources.sum(
@@ -121,8 +123,9 @@ class Estimate(Estimates):
     def _cells(self, mapping: ConvMapping, target: Target) -> Cells:
         """Those of an instance without what lies outside of the kernel."""
         terms = self.board.terms.of(target)
-        whole, outside = (instance_resources(mapping, one) for one in (terms, terms.only(OUTSIDE)))
-        return Cells(lut=whole.lut - outside.lut, ff=whole.ff - outside.ff)
+        whole = instance_resources(mapping, terms)
+        outside = by_term(lambda one: instance_resources(mapping, one), terms)[OUTSIDE]
+        return Cells(lut=whole.lut - outside["lut"], ff=whole.ff - outside["ff"])
 
     def _layers(self) -> tuple[Layer, ...]:
         mapping = self.deployment.mapping

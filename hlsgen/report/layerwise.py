@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hlsgen.cost.error_margins import by_term
 from hlsgen.cost.resources import Resources
 from hlsgen.emit.layerwise import layerwise_weight_files
 from hlsgen.hardware.pipeline import Pipeline
@@ -70,7 +71,7 @@ class LayerwiseEstimate(NetworkEstimate):
     def _pipelines(self) -> dict[str, Pipeline]:
         return {kernel.name: kernel.pipeline for kernel in self.hardware.kernels}
 
-    @property
+    @cached_property
     def cost(self) -> Cost:
         return cost_figures(self._with_terms, self.board)
 
@@ -114,8 +115,10 @@ class LayerwiseEstimate(NetworkEstimate):
         """LUTs and FFs of one instance of a kernel, as reports of it have them."""
         terms = self.board.terms.of(target)
         whole = kernel_resources(kernel.pipeline, self.board.with_terms(terms))
-        outside = kernel_resources(kernel.pipeline, self.board.with_terms(terms.only(OUTSIDE)))
-        return Cells(lut=whole.lut - outside.lut, ff=whole.ff - outside.ff)
+        outside = by_term(lambda one: kernel_resources(kernel.pipeline, self.board.with_terms(one)), terms)[
+            OUTSIDE
+        ]
+        return Cells(lut=whole.lut - outside["lut"], ff=whole.ff - outside["ff"])
 
     def _layers(self) -> list[Layer]:
         return [self._layer(kernel) for kernel in self.hardware.kernels]

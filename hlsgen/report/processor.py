@@ -15,17 +15,23 @@ from hlsgen.report.tables import table
 class ProcessorFigures(Section):
     """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
 
+    extra_lanes: output channels computed beside those of a word.
     fabric_lanes: output channels whose products are logic cells. pool_columns: of tensors that are pooled on
-    their way to DDR, the most. frames_together: of a round. busy: the part
-    of its products in all its time that the network needs.
+    their way to DDR, the most. window_columns: of those over which a second window moves there: depthwise
+    convolutions, if there are window_products, largest values, if window_largest. frames_together: of a
+    round. busy: the part of its products in all its time that the network needs.
     """
 
     rows: Some
     lanes: Some
+    extra_lanes: Count = 0
     multipliers: Some
     packed: Flag
     fabric_lanes: Count = 0
     pool_columns: Count = 0
+    window_columns: Count = 0
+    window_products: Flag = False
+    window_largest: Flag = False
     tables: Flag = False
     activation_bits: Some
     weight_bits: Some
@@ -63,10 +69,14 @@ def processor_figures(program: Program, round_cycles: int) -> ProcessorFigures:
     return ProcessorFigures(
         rows=one.rows,
         lanes=one.lanes,
+        extra_lanes=one.extra_lanes,
         multipliers=one.multipliers,
         packed=one.packed,
         fabric_lanes=one.fabric_lanes,
         pool_columns=one.pool_columns,
+        window_columns=one.window_columns,
+        window_products=one.window_products,
+        window_largest=one.window_largest,
         tables=one.tables,
         activation_bits=one.activation_bits,
         weight_bits=one.weight_bits,
@@ -108,8 +118,11 @@ def processor_text(one: ProcessorFigures) -> str:
     products = "two products a DSP" if one.packed else "a product a DSP"
     if one.fabric_lanes:
         products += f", those of {one.fabric_lanes} output channels in logic cells"
+    outputs = one.lanes + one.extra_lanes
+    if one.window_products:
+        products += ", and multipliers of their own for depthwise convolutions on the way to DDR"
     return (
-        f"{one.rows} output rows x {one.lanes} output channels x {one.lanes} input channels: "
+        f"{one.rows} output rows x {outputs} output channels x {one.lanes} input channels: "
         f"{one.multipliers:,} products a cycle, {products}; activations of {one.activation_bits} and weights "
         f"of {one.weight_bits} bits. On chip {one.pixel_words:,} words of pixels a row and "
         f"{one.weight_words:,} words of weights, twice each: the next ones arrive meanwhile. "

@@ -74,7 +74,7 @@ class SharedEstimate(NetworkEstimate):
     def binds(self) -> str:
         return self.hardware.bottleneck
 
-    @property
+    @cached_property
     def cost(self) -> Cost:
         return cost_figures(self._with_terms, self.board)
 

@@ -144,7 +144,7 @@ class StreamingEstimate(NetworkEstimate):
     def _ddr_frames_per_s(self) -> float:
         return self._ddr_gb_per_s * 1e9 / self.frame_bytes if self.frame_bytes else float("inf")
 
-    @property
+    @cached_property
     def cost(self) -> Cost:
         return cost_figures(
             lambda terms: total_resources(self._pipeline, self.board.with_terms(terms)).times(self.instances),

@@ -4,7 +4,7 @@ together."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hlsgen.schedule.ir import Constant, Instruction, Local
@@ -43,6 +43,8 @@ class Access:
     instruction: Instruction
     value: int = -1
     """The node that gives what was read to its users, where a choice may stand behind the read."""
+    alike: Mapping[str, str] = field(default_factory=dict)
+    """Of values in the address of a read the first that is computed as they are: copies under branches."""
 
 
 def stream_of(call: Instruction, addresses: Addresses) -> tuple[str, str, int] | None:
@@ -333,14 +335,15 @@ def _shared(memory: Memory, access: Access) -> tuple[object, object]:
     apart: list[int] = []
     for (at, dimension), bank in zip(split, where.banks, strict=False):
         form = where.word[at]
+        terms = tuple(sorted((access.alike.get(name, name), factor) for name, factor in form.terms))
         if bank != ANY_BANK:
             shared.append(bank)
         elif dimension.split == BLOCK:
             size = dimension.block
-            shared.append((form.terms, form.constant % size))
+            shared.append((terms, form.constant % size))
             apart.append(form.constant // size)
         else:
-            shared.append(form.terms)
+            shared.append(terms)
             apart.append(form.constant % dimension.banks)
     return tuple(shared), tuple(apart) if apart else None
 

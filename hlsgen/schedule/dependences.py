@@ -10,7 +10,7 @@ from hlsgen.schedule.accesses import Access, Dependence, Paths, carried
 from hlsgen.schedule.forwarding import forwarded, may_forward, only_store, promote
 from hlsgen.schedule.ir import Global
 from hlsgen.schedule.iteration import Carried, Region
-from hlsgen.schedule.memories import ANY_BANK, Memory
+from hlsgen.schedule.memories import ANY_BANK, COMPLETE, Memory
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.same_banks import SameBanks
 from hlsgen.schedule.sites import Sites, VariableSite
@@ -116,6 +116,8 @@ def _carry_memory(
             if not (first.writes or second.writes) or (not first.writes and memory.storage != "register"):
                 continue
             found = carried(first, second, runs.counters, region.names)
+            if found is None and first.writes and not second.writes and runs.share_registers(first, second):
+                found = Dependence(distance=1, assumed=True)
             if found is None:
                 continue
             reads = first.writes and not second.writes
@@ -162,6 +164,27 @@ class _Runs:
     def moves(self, access: Access) -> bool:
         """Whether an address moves with the loop's own counters."""
         return any(name in self.counters for name in _names(access))
+
+    def share_registers(self, store: Access, load: Access) -> bool:
+        """Whether a word is chosen among registers by an index that stays run-time, when it is written and
+        when it is read: each of them is a value of its own to the tool, which any iteration may change.
+
+        Arrays that are split completely, and words of banks whose address stays while the bank moves.
+        """
+        places = [one.where for one in (store, load) if one.where is not None]
+        if len(places) < 2 or not all(ANY_BANK in place.banks for place in places):
+            return False
+        if all(place.memory.storage == "register" for place in places):
+            return True
+        split = [one.split == COMPLETE for one in places[0].memory.dimensions]
+        moving = {*self.counters, *self.inside, *self.around}
+        stays = (
+            {name for name, _ in form.terms}.isdisjoint(moving)
+            for place in places
+            for form, whole in zip(place.word, split, strict=False)
+            if not whole
+        )
+        return all(stays)
 
     def again(self, store: Access, load: Access) -> int:
         """The least iterations after which a word has been written that is not the one before's.

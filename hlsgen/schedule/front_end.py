@@ -178,6 +178,8 @@ class _Unit:
         out = self.scratch / "unit.ii"
         elsewhere = self.scratch / "elsewhere"
         arguments = [*HEADERS, *self.language.arguments, *self.preprocessing, f"-I{elsewhere}"]
+        # zig reads the list of headers that it asks for itself, and stumbles over names with backslashes
+        arguments += ["-MD", "-MF", str(self.scratch / "unit.d")]
         arguments += [*_included(self.language.before), "-E", "-dD", str(self.path), "-o", str(out)]
         errors = compile_code(self.language.driver, arguments, self.scratch)
         while errors is not None:
@@ -206,16 +208,25 @@ def _included(headers: Sequence[str]) -> list[str]:
     return [argument for name in headers for argument in ("-include", str(INCLUDE / name))]
 
 
+COMMON = ("ap_int.h", "ap_fixed.h", "hls_stream.h", "ap_axi_sdata.h")
+"""What the headers of the vendor's libraries include."""
+
+
 def _stand_in(errors: str, folder: Path) -> bool:
-    """Put a header of ours where a file wants it by its path on another machine; whether one was missing."""
+    """Put a header where a file wants it by its path on another machine; whether one was missing.
+
+    It is ours of that name, or one with what the vendor's libraries bring with them: of most that are named
+    so nothing else is used; where it is, the compiler says what is missing.
+    """
     found = False
     for name in re.findall(r"error: '([A-Za-z]:[\\/][^'\n]*)' file not found", errors):
         ours = re.split(r"[\\/]", name)[-1]
         stub = folder / name
-        if (INCLUDE / ours).is_file() and stub.is_relative_to(folder) and ".." not in stub.parts:
-            found = not stub.exists()
+        if stub.is_relative_to(folder) and ".." not in stub.parts:
+            found = found or not stub.exists()
             stub.parent.mkdir(parents=True, exist_ok=True)
-            stub.write_text(f"#include <{ours}>\n", encoding="utf-8")
+            names = (ours,) if (INCLUDE / ours).is_file() else COMMON
+            stub.write_text("".join(f"#include <{one}>\n" for one in names), encoding="utf-8")
     return found
 
 

@@ -9,6 +9,8 @@ from hlsgen.schedule.ir import Constant, Expression, Global, Instruction, IntTyp
 from hlsgen.schedule.pointers import steps_of
 from hlsgen.schedule.ranges import Ranges
 
+_PURE = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "zext", "sext", "trunc"))
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -50,6 +52,9 @@ class Addresses:
         self.ranges = ranges
         self.forms: dict[str, Linear] = {}
         self.known: dict[str, Address] = {}
+        self.same: dict[str, str] = {}
+        """Of values the first that is computed in the same way."""
+        self.computed: dict[object, str] = {}
         self.parts: dict[str, str] = {}
         """Counters that are a part of another one, as i / 2 of one that counts by 16, each with that one."""
 
@@ -96,6 +101,21 @@ class Addresses:
             form = self._derived(self.definitions.get(operand.name)) or itself
             self.forms[operand.name] = form
         return form
+
+    def first_of(self, name: str) -> str:
+        """The first value that is computed as one is: unrolling leaves copies under branches."""
+        first = self.same.get(name)
+        if first is None:
+            self.same[name] = name
+            one = self.definitions.get(name)
+            if one is None or one.opcode not in _PURE:
+                return name
+            operands = tuple(
+                Local(self.first_of(each.name)) if isinstance(each, Local) else each for each in one.operands
+            )
+            key = (one.opcode, one.type, operands, one.types)
+            first = self.same[name] = self.computed.setdefault(key, name)
+        return first
 
     def _derived(self, one: Instruction | None) -> Linear | None:
         if one is None:

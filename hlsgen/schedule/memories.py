@@ -306,11 +306,15 @@ class Memories:
         found = self.by_base.get(address.base, [])
         if len(found) == 1:
             return found[0]
+        # an index moves by its stride at least: what holds no more than that, as a scalar of a struct does,
+        # is not what it moves in
+        stride = max((abs(one) for _, one in address.offset.terms), default=0)
+        wide = [one for one in found if one.bytes > stride] or found
         # the least address; an index that its type alone lets be negative does not lead below the variable
         varying, _ = interval(Linear(0, address.offset.terms))
         low = address.offset.constant + max(0, varying)
-        inside = [one for one in found if one.start <= low < one.start + max(1, one.bytes)]
-        return inside[0] if inside else (found[0] if found else None)
+        inside = [one for one in wide if one.start <= low < one.start + max(1, one.bytes)]
+        return next(iter(inside), None) or min(wide, key=lambda one: abs(one.start - low), default=None)
 
 
 def unknown_memory(address: Address) -> Memory:

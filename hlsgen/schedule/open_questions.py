@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hlsgen.schedule.ir import Instruction, Local
 from hlsgen.schedule.iteration import Carried, Node
-from hlsgen.schedule.memories import Where
+from hlsgen.schedule.memories import ANY_BANK, Where
 
 
 def is_guessed(nodes: Sequence[Node], edge: Carried, definitions: Mapping[str, Instruction]) -> bool:
@@ -17,10 +17,14 @@ def is_guessed(nodes: Sequence[Node], edge: Carried, definitions: Mapping[str, I
     is not told here. Of indices that are read from memory (a histogram) it knows no more."""
     if edge.is_port:
         return True  # seen in one design alone, of words whose addresses differ
+    if edge.begins:
+        return True  # of ten loops that a late condition ends six had the II that follows from its cycles
     both = [nodes[one].access for one in (edge.source, edge.target)]
     places = [one.where for one in both if one is not None and one.where is not None]
     if not edge.assumed or len(places) < len(both):
         return False
+    if all(ANY_BANK in place.banks for place in places):
+        return True  # registers that an index chooses: the tool takes some of them to be the same
     return places[0] != places[1] and not any(_is_data(place, definitions) for place in places)
 
 
@@ -46,4 +50,6 @@ def says_guessed(edge: Carried | None, least: int) -> Iterator[str]:
     what = f"whether {edge.through} is read where it was written"
     if edge.is_port:
         what = f"whether a read of {edge.through} waits for the answer to the last write"
+    elif edge.begins:
+        what = f"in which cycle {edge.through} is known"
     yield f"the II is {least} or more: {what} cannot be told"

@@ -348,6 +348,9 @@ class _Building:
             after.append(self.requests.ask(asked, after[values:]))
         node = self._new(operation, one, block, after)
         node.access = Access(node.index, where, writes, block, one, node.index)
+        if not writes:  # of writes under branches the tool does not see it
+            names = {name for form in where.word for name, _ in form.terms}
+            node.access.alike = {name: self.owner.addresses.first_of(name) for name in names}
         self.accesses.setdefault(memory, []).append(node.access)
         if memory.bundle:
             self.requests.answer(node.index)

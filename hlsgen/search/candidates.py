@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
 from hlsgen.search.board_limits import KINDS
 from hlsgen.targets.board import Board
+from hlsgen.targets.terms import Terms
 
 NEARLY = 1.03
 """What saves less than this of every resource is not worth another candidate."""
@@ -48,17 +50,26 @@ class Foldings:
     def __init__(self, board: Board, constraints: NetworkConstraints, memory_price: float = 1.0) -> None:
         self.board, self.constraints, self.memory_price = board, constraints, memory_price
         self._known: dict[Hashable, list[Candidate]] = {}
+        # searches with other prices or margins ask for the same ones again
+        self._costed = _COSTED.setdefault(board.terms, {})
+        self._limits = ddr_port(board), tuple(getattr(board.total, kind) for kind in KINDS)
 
     def of(self, layer: Layer, place: WeightPlace | None) -> list[Candidate]:
         """Those of `layer` worth looking at, fastest first; none if none fits the board."""
+        if layer.hardware_key is None:
+            return foldings(layer, self.board, self.constraints, place, memory_price=self.memory_price)
         where = None if place is None else replace(place, layer="")
         fixed = tuple(sorted(_fixed(layer, self.constraints).items()))
-        key = None if layer.hardware_key is None else (layer.hardware_key, where, fixed)
-        found = self._known.get(key)
-        if key is None or found is None:
-            found = foldings(layer, self.board, self.constraints, place, memory_price=self.memory_price)
-            self._known[key] = found
-        return found
+        key = layer.hardware_key, where, fixed, self._limits
+        if key not in self._known:
+            if key not in self._costed:
+                self._costed[key] = every_folding(layer, self.board, self.constraints, place)
+            self._known[key] = _best(self._costed[key], self.board, self.memory_price)
+        return self._known[key]
+
+
+_COSTED: WeakKeyDictionary[Terms, dict[Hashable, tuple[Candidate, ...]]] = WeakKeyDictionary()
+"""All foldings that were looked at, by the terms of a board as long as these are in use."""
 
 
 def foldings(
@@ -70,6 +81,24 @@ def foldings(
     memory_price: float = 1.0,
 ) -> list[Candidate]:
     """The foldings of one streaming stage as `Foldings.of` gives them."""
+    return _best(every_folding(layer, board, constraints, place), board, memory_price)
+
+
+def _best(every: Iterable[Candidate], board: Board, memory_price: float) -> list[Candidate]:
+    """Those that no other one beats in both interval and cost, fastest first. every: costed at price 1."""
+    if memory_price != 1:
+        every = [replace(one, share=share_of(one.resources, board, memory_price)) for one in every]
+    best: list[Candidate] = []
+    for one in sorted(every, key=lambda one: (one.share, one.interval)):
+        if not best or one.interval < best[-1].interval:
+            best.append(one)
+    return best[::-1]
+
+
+def every_folding(
+    layer: Layer, board: Board, constraints: NetworkConstraints, place: WeightPlace | None
+) -> tuple[Candidate, ...]:
+    """The foldings of one streaming stage that fit the board alone."""
     fixed = _fixed(layer, constraints)
     # one number for all costs cannot weigh logic cells against DSPs that are left over
     folds = (
@@ -77,13 +106,7 @@ def foldings(
         for fold in (place.folds(layer) if place else layer.folds())
         if fold.multipliers != "fabric" or fixed.get("multipliers") is not None
     )
-    found = list(_fitting(layer, folds, board, fixed, place, memory_price))
-    found.sort(key=lambda one: (one.share, one.interval))
-    best: list[Candidate] = []
-    for one in found:
-        if not best or one.interval < best[-1].interval:
-            best.append(one)
-    return best[::-1]
+    return tuple(_fitting(layer, folds, board, fixed, place))
 
 
 def task_foldings(
@@ -146,7 +169,6 @@ def _fitting(
     board: Board,
     fixed: Mapping[str, object],
     place: WeightPlace | None,
-    memory_price: float = 1.0,
 ) -> Iterator[Candidate]:
     """Those of `folds` that keep to what is fixed, fit the board and have words that streams carry."""
     total = board.total
@@ -155,7 +177,7 @@ def _fitting(
             continue
         if not words_fit(staged(layer, fold, place)):
             continue
-        one = _candidate(layer, fold, board, place, memory_price)
+        one = _candidate(layer, fold, board, place)
         if all(getattr(one.resources, kind) <= getattr(total, kind) for kind in KINDS):
             yield one
 
@@ -176,9 +198,7 @@ def nothing_fits(layer: Layer, board: Board, constraints: NetworkConstraints) ->
     )
 
 
-def _candidate(
-    layer: Layer, fold: Fold, board: Board, place: WeightPlace | None, memory_price: float
-) -> Candidate:
+def _candidate(layer: Layer, fold: Fold, board: Board, place: WeightPlace | None) -> Candidate:
     stage = staged(layer, fold, place)
     resources, moved = stage_resources(stage, board, place), 0
     loader = weight_loader(stage, ddr_port(board))
@@ -191,7 +211,7 @@ def _candidate(
         fold=fold,
         interval=stage.interval,
         resources=resources,
-        share=share_of(resources, board, memory_price),
+        share=share_of(resources, board),
         ddr_bytes=moved,
     )
 

@@ -56,7 +56,7 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
     if graph.input.is_float:
         message = f"{graph.name} is in floating point, and the processor {built.name} computes in fixed point"
         raise DesignError(Problem(message=message, fix="a fixed-point precision"))
-    plain = replace(built.processor, pool_columns=0)
+    plain = replace(built.processor.without_windows, pool_columns=0)
     found: list[FittedProgram] = [
         *_programs(graph, built, plain),
         *(_programs(graph, built, built.processor) if plain != built.processor else ()),
@@ -69,8 +69,8 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
 
 
 def _programs(graph: Graph, built: BuiltProcessor, lowered_for: Processor) -> Iterator[FittedProgram]:
-    """One for each count of frames that go together, if its tasks fit. lowered_for: whether pools join
-    tasks.
+    """One for each count of frames that go together, if its tasks fit. lowered_for: whether pools and
+    windows join tasks.
     """
     tasks, times = lowered(graph, lowered_for), TaskTimes()
     for together in TOGETHER:

@@ -41,9 +41,10 @@ class Misses:
     def too_large(self, processor: Processor, each: Resources, why: str, board: Board) -> None:
         """A processor that no SLR has room for; the one that is the least too large is kept.
 
-        Of those with products in logic cells, which trade one excess for another, only the first.
+        Of those with products in logic cells, which trade one excess for another, or with extra channels only
+        the first.
         """
-        if processor.fabric_lanes and self.largest:
+        if (processor.fabric_lanes or processor.extra_lanes) and self.largest:
             return
         limits = [allowed(slr, board) for slr in board.slrs]
         limit = min(limits, key=lambda one: share_of_slr(each, one))
@@ -60,7 +61,8 @@ class Misses:
 
     def too_few(self, processor: Processor, most: int) -> None:
         """A processor that fits, but not as often as is asked for."""
-        self.fewer = max(self.fewer, (most, str(processor)))
+        if most > self.fewer[0] or not processor.extra_lanes:
+            self.fewer = max(self.fewer, (most, str(processor)))
 
     def too_slow(self, interval: int) -> None:
         """Processors that fit, but miss the interval that is asked for."""

@@ -12,7 +12,7 @@ from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.hardware.processor import Processor
 from hlsgen.model.ir import Graph
-from hlsgen.program.lowering import Lowered, lowered
+from hlsgen.program.lowering import Lowered, lowered_apart
 from hlsgen.search.graph_cuts import after, cuts
 from hlsgen.search.shared import SharedSearch
 from hlsgen.search.task_times import Key
@@ -48,10 +48,12 @@ class Tails:
         )
 
     def tail(self, cut: str, processor: Processor) -> Lowered | None:
-        """The tasks after that which leaves `cut`; None: with this processor no task ends there."""
+        """The tasks after that which leaves `cut`, without windows over results; None: with this processor no
+        task ends there.
+        """
         key = processor.lanes, processor.pool_columns
         if key not in self.lowered:
-            self.lowered[key] = lowered(self.graph, processor)
+            self.lowered[key] = lowered_apart(self.graph, processor)
         whole = self.lowered[key]
         ends = [at for at, task in enumerate(whole.tasks) if task.output.name == cut]
         if not ends:
@@ -78,9 +80,9 @@ class _TailSearch(SharedSearch):
     def _widths(self) -> tuple[int, int, bool]:
         return self.tails.widths
 
-    def _lowered(self, processor: Processor) -> Lowered:
+    def _apart(self, processor: Processor) -> Lowered:
         key = processor.lanes, processor.pool_columns
         if key not in self.lowered:
             found = self.tails.tail(self.cut, processor)
-            self.lowered[key] = lowered(self.graph, processor) if found is None else found
+            self.lowered[key] = lowered_apart(self.graph, processor) if found is None else found
         return self.lowered[key]

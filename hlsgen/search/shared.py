@@ -7,7 +7,7 @@ the search ends where no bound is above the best that was found, so that it find
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -20,12 +20,21 @@ from hlsgen.cost.processor import processor_resources
 from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.hardware.processor import BIAS_BITS, LEAST_POOLED_ROWS, Processor
+from hlsgen.hardware.processor import BIAS_BITS, LEAST_POOLED_ROWS, LEAST_WINDOWED_ROWS, Processor
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns, needs_scales, needs_tables
+from hlsgen.program.behind import windows_behind
+from hlsgen.program.lowering import (
+    Lowered,
+    lowered,
+    lowered_apart,
+    most_pooled_columns,
+    needs_scales,
+    needs_tables,
+    windows_joined,
+)
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
@@ -41,8 +50,13 @@ TOGETHER = (1, 2, 4, 8, 16)
 """Frames of a round: weights are read once for those that lie on chip together."""
 PIXEL_DEPTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WEIGHT_DEPTHS = (64, 128, 256, 512, 1024, 2048)
-MOST_IN_FABRIC = 2
-"""One lane in so many, at the most, has its products in logic cells: where more processors fit so."""
+EXTRA_PARTS = (4, 2, 1)
+"""Output channels that are computed at once beside those of a word: such a part of them, or none."""
+CARRIED_WORDS = 2048
+"""Words of sums that wait for the rest of their channels, where there are extra ones."""
+MOST_IN_FABRIC, MOST_FABRIC_LANES = 2, 16
+"""One lane in so many, and so many at the most, have their products in logic cells: where more fit so."""
+OnTheWay = Callable[[Processor], Processor]
 NARROW, WIDE = 8, 16
 """Bits of a processor's activations and weights."""
 
@@ -202,6 +216,7 @@ class SharedSearch:
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
         self.scales = needs_scales(self.graph, _widest(self.graph))
+        self.windows = windows_behind(self.graph)
 
     def best(self) -> SharedHardware:
         """The fastest. Raises NoFit: none keeps to the constraints."""
@@ -230,10 +245,13 @@ class SharedSearch:
         """A candidate with as many frames a round as there are, where its memories hold the tasks."""
         wished, rate = self.constraints.target_interval, self._rate(one.count)
         most = -(-self.batch // one.count)
+        tasks = self._lowered(one.processor).tasks
+        if one.processor.window_columns and not any(task.behind for task in tasks):
+            return  # its memories are too small for them: one without the hardware for windows is as fast
         for together in self._values("together", [1, *(some for some in TOGETHER[1:] if some <= most)]):
             self.tried += 1
             try:
-                timed = self.times.of(one.processor, self._lowered(one.processor).tasks, together)
+                timed = self.times.of(one.processor, tasks, together)
             except NotTiled as failure:
                 self.misses.not_tiled(str(failure))
                 continue
@@ -270,10 +288,14 @@ class SharedSearch:
         return every if given is None else (given,)
 
     def _lowered(self, processor: Processor) -> Lowered:
-        """The tasks, which depend on the lanes and on what is pooled alone."""
+        """The tasks, which depend on the lanes and on what is done to results on their way to DDR."""
+        return windows_joined(self._apart(processor), self.graph, processor)
+
+    def _apart(self, processor: Processor) -> Lowered:
+        """The same without windows over results."""
         key = processor.lanes, processor.pool_columns
         if key not in self.lowered:
-            self.lowered[key] = lowered(self.graph, processor)
+            self.lowered[key] = lowered_apart(self.graph, processor)
         return self.lowered[key]
 
     def _cost(self, processor: Processor) -> Resources:
@@ -289,9 +311,12 @@ class SharedSearch:
         pixel_depth: int,
         weight_depth: int,
         fabric_lanes: int = 0,
+        extra_lanes: int = 0,
     ) -> Processor:
         activation_bits, weight_bits, unsigned = self.widths
         beat = min(self.board.memory.port_bits, lanes * BIAS_BITS, lanes * lanes * weight_bits)
+        while lanes * (lanes + extra_lanes) * weight_bits % beat:
+            beat //= 2
         return Processor(
             rows=rows,
             lanes=lanes,
@@ -304,27 +329,40 @@ class SharedSearch:
             tables=self.tables,
             scales=self.scales,
             fabric_lanes=fabric_lanes,
+            extra_lanes=extra_lanes,
+            carried_words=CARRIED_WORDS if extra_lanes else 0,
         )
 
     def candidates(self) -> Iterator[Candidate]:
         """Processors of which at least one fits, each with as many as fit or are asked for."""
         for lanes in self._values("lanes", LANES):
-            for rows in self._values("rows", ROWS):
-                for pool_columns in {0, self.pool_columns if rows >= LEAST_POOLED_ROWS else 0}:
-                    foldings = self._foldings(rows, lanes, pool_columns)
+            every = (0, *(lanes // part for part in EXTRA_PARTS if lanes // part % 2 == 0))
+            extras = [extra for extra in self._values("extra_lanes", every) if extra <= lanes]
+            for rows, extra in product(self._values("rows", ROWS), extras):
+                for on_the_way in self._on_the_way(rows, extra):
+                    foldings = self._foldings(rows, lanes, extra, on_the_way)
                     if foldings:
                         yield from self._of_foldings(foldings)
 
-    def _foldings(self, rows: int, lanes: int, pool_columns: int) -> list[Processor]:
+    def _on_the_way(self, rows: int, extra: int) -> Iterator[OnTheWay]:
+        """What is done to results on their way to DDR: nothing, pools of 2 x 2, windows."""
+        yield lambda plain: plain
+        if self.pool_columns and rows >= LEAST_POOLED_ROWS:
+            yield lambda plain: replace(plain, pool_columns=self.pool_columns)
+        if self.windows.columns and rows >= LEAST_WINDOWED_ROWS and not self.scales and not extra:
+            yield self.windows.of
+
+    def _foldings(self, rows: int, lanes: int, extra: int, on_the_way: OnTheWay) -> list[Processor]:
         """The processor with the smallest memories, and with products in logic cells where more fit so."""
         depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         found: list[Processor] = []
-        most = 0
-        for fabric_lanes in self._values("fabric_lanes", range(0, lanes // MOST_IN_FABRIC + 1, 2)):
-            if fabric_lanes > lanes:
+        most, outputs = 0, lanes + extra
+        in_fabric = range(0, min(outputs // MOST_IN_FABRIC, MOST_FABRIC_LANES) + 1, 2)
+        for fabric_lanes in self._values("fabric_lanes", in_fabric):
+            if fabric_lanes > outputs:
                 continue
-            plain = self._processor(rows, lanes, *depths, fabric_lanes)
-            smallest = replace(plain, pool_columns=pool_columns)
+            plain = self._processor(rows, lanes, *depths, fabric_lanes, extra)
+            smallest = on_the_way(plain)
             count = self._count(smallest, self._cost(smallest), "")
             if count > most:
                 most = count
@@ -334,16 +372,17 @@ class SharedSearch:
     def _of_foldings(self, foldings: Sequence[Processor]) -> Iterator[Candidate]:
         """The depths that hold the tasks, for foldings that fit: they differ in what multiplies alone."""
         smallest = foldings[0]
-        tasks = self._lowered(smallest).tasks
         every = self._values("pixel_words", PIXEL_DEPTHS)
         weight_depths = self._values("weight_words", WEIGHT_DEPTHS)
         deepest = replace(smallest, pixel_depth=every[-1], weight_depth=weight_depths[-1])
+        # with the most windows over results, which take no cycles of the array
+        tasks = self._lowered(deepest).tasks
         try:
             tilings = [tiled(deepest, task, 1) for task in tasks]
         except NotTiled as failure:
             self.misses.not_tiled(str(failure))
             return
-        busy = sum(max(one.window_words, smallest.rows) * _all_positions(one) for one in tilings)
+        busy = sum(map(_least_cycles, tilings))
         least, widest = max(
             (band_blocks(smallest, task, 1) * one.in_groups * task.in_shape[2], task.name)
             for task, one in zip(tasks, tilings, strict=True)
@@ -415,9 +454,10 @@ class SharedSearch:
         return self.rates[count]
 
 
-def _all_positions(tiling: Tiling) -> int:
-    """Positions of all output groups of a frame."""
-    return tiling.out_blocks * tiling.task.out_shape[2] * tiling.out_groups
+def _least_cycles(tiling: Tiling) -> int:
+    """Of a frame: those of the products of all passes, or in which the words of all output groups leave."""
+    position = max(tiling.window_words * tiling.passes, tiling.processor.rows * tiling.out_groups)
+    return tiling.out_blocks * tiling.task.out_shape[2] * position
 
 
 def _widest(graph: Graph) -> Processor:

@@ -35,7 +35,9 @@ class TaskTimes:
     def of(self, processor: Processor, tasks: Sequence[Task], together: int) -> Timed:
         """The tasks with `together` frames a round. Raises NotTiled."""
         depths = processor.pixel_depth, processor.weight_depth
-        key: Key = (processor.rows, processor.lanes, processor.pool_columns, *depths, together)
+        on_the_way = processor.pool_columns, processor.window_columns
+        wider = processor.extra_lanes, processor.carried_words
+        key: Key = (processor.rows, processor.lanes, *wider, *on_the_way, *depths, together)
         if key not in self.programs:
             tilings = tuple(tiled(processor, task, together) for task in tasks)
             self.programs[key] = Timed(tilings=tilings, times=tuple(map(self._time, tilings)))
@@ -44,9 +46,12 @@ class TaskTimes:
     def _time(self, tiling: Tiling) -> TaskTime:
         """A task's time: of equal shapes that are cut alike it is the same."""
         task, processor = tiling.task, tiling.processor
+        behind = task.behind
         key: Key = (
             processor.rows,
             processor.lanes,
+            processor.extra_lanes,
+            tiling.wide,
             tiling.frames,
             tiling.sequels,
             tiling.band_out,
@@ -56,6 +61,7 @@ class TaskTimes:
             task.out_shape,
             task.pooled,
             task.window,
+            None if behind is None else (behind.window, behind.shape, behind.weights is None),
             task.weights is None,
             task.added is None,
         )

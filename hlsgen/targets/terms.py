@@ -200,15 +200,11 @@ Weights = tuple[tuple[str, float, float], ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Terms:
-    """Terms of a file, to predict one target for one style of design.
-
-    shown: one term alone is counted, all others are nothing; None: all are.
-    """
+    """Terms of a file, to predict one target for one style of design."""
 
     file: TermsFile
     target: Target = "routed"
     style: CostStyle = "layer"
-    shown: str | None = None
 
     @property
     def name(self) -> str:
@@ -223,9 +219,9 @@ class Terms:
             ff += ffs * amount
         return lut, ff
 
-    def only(self, name: str) -> Terms:
-        """The same with all other terms nothing."""
-        return replace(self, shown=name)
+    def apart(self) -> TermsApart:
+        """The same, of which a design's sum of all terms still has each by itself."""
+        return TermsApart(file=self.file, target=self.target, style=self.style)
 
     def of(self, target: Target) -> Terms:
         return replace(self, target=target)
@@ -275,9 +271,27 @@ class Terms:
         for name, features in FEATURES.items():
             lut, ff = self.per(name, "lut"), self.per(name, "ff")
             used = [feature for feature in features if feature in lut or feature in ff]
-            counted = self.shown is None or self.shown == name
-            found[name] = tuple((one, lut.get(one, 0.0), ff.get(one, 0.0)) for one in used) if counted else ()
+            found[name] = tuple((one, lut.get(one, 0.0), ff.get(one, 0.0)) for one in used)
         return found
+
+
+PART_BITS = 96
+"""Bits that the cells of a term have of a sum of several: more than any board has cells."""
+
+
+class TermsApart(Terms):
+    """Every term in PART_BITS bits of its own of whole numbers: so one sum says what each term takes."""
+
+    def cells(self, name: str, **amounts: float) -> tuple[float, float]:
+        lut, ff = super().cells(name, **amounts)
+        shift = PART_BITS * list(FEATURES).index(name)
+        return round(lut) << shift, round(ff) << shift
+
+    @staticmethod
+    def parts(total: int) -> dict[str, int]:
+        """The cells of each term in a sum of `cells`."""
+        mask = (1 << PART_BITS) - 1
+        return {name: total >> PART_BITS * number & mask for number, name in enumerate(FEATURES)}
 
 
 @lru_cache(maxsize=1)

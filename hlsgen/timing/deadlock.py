@@ -9,6 +9,7 @@ Networks, 1995).
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -16,7 +17,6 @@ import numpy as np
 
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.processes import Process
-from hlsgen.layers.stage import Schedule
 
 NEVER = np.iinfo(np.int64).max
 MOST_WORDS = 20_000
@@ -60,71 +60,82 @@ class _State:
         self.read = dict.fromkeys(self.pipeline.streams, 0)
         self.written = dict.fromkeys(self.pipeline.streams, 0)
         self.waits = {}
-        self.schedules = {one.name: one.schedule(self.frames) for one in self.pipeline.processes}
+        processes = self.pipeline.processes
+        self.moves = {one.name: _Moves.of(one, self.frames) for one in processes}
+        self.writer = {stream: one.name for one in processes for stream in one.writes}
+        self.reader = {stream: one.name for one in processes for stream in one.reads}
 
     def run(self) -> bool:
         """Moves words until nothing moves; True if everything has been read and written."""
-        moved = True
-        while moved:
-            moved = False
-            for process in self.pipeline.processes:
-                moved = self._advance(process, self.schedules[process.name]) or moved
+        waiting = dict.fromkeys(self.moves)
+        while waiting:
+            name = next(iter(waiting))
+            del waiting[name]
+            # who reads what came, and who has room now
+            waiting |= dict.fromkeys(self._advance(name, self.moves[name]))
         return all(
-            self.written[stream] == len(times)
-            for process in self.pipeline.processes
-            for stream, times in zip(process.writes, self.schedules[process.name].writes, strict=True)
+            self.written[stream] == len(times) for one in self.moves.values() for stream, times in one.writes
         )
 
     def shallowest_full(self) -> str:
         """The shallowest of the full streams in the circle of processes that wait for each other."""
-        writer = {stream: one.name for one in self.pipeline.processes for stream in one.writes}
-        reader = {stream: one.name for one in self.pipeline.processes for stream in one.reads}
         seen: list[str] = []
-        process = next(iter(self.waits))
+        process = next(name for name in self.moves if name in self.waits)
         while process not in seen:
             seen.append(process)
             stream, to_write = self.waits[process]
-            process = reader[stream] if to_write else writer[stream]
+            process = self.reader[stream] if to_write else self.writer[stream]
         circle = seen[seen.index(process) :]
         full = [stream for stream, to_write in (self.waits[name] for name in circle) if to_write]
         assert full, "processes wait for each other's words: no room would help"
         return min(full, key=lambda stream: (self.depths[stream], stream))
 
-    def _advance(self, process: Process, schedule: Schedule) -> bool:
-        """Runs `process` until it waits, reads before writes and each in the order of its streams."""
-        no_word = [
-            _at(times, self.written[stream])
-            for stream, times in zip(process.reads, schedule.reads, strict=True)
-        ]
-        no_room = [
-            _at(times, self.read[stream] + self.depths[stream])
-            for stream, times in zip(process.writes, schedule.writes, strict=True)
-        ]
+    def _advance(self, name: str, moves: _Moves) -> list[str]:
+        """Runs a process until it waits, reads before writes and each in the order of its streams: whom that
+        lets go on.
+        """
+        no_word = [_at(times, self.written[stream]) for stream, times in moves.reads]
+        no_room = [_at(times, self.read[stream] + self.depths[stream]) for stream, times in moves.writes]
         read_waits, write_waits = min(no_word, default=NEVER), min(no_room, default=NEVER)
-        moved = False
-        for index, (stream, times) in enumerate(zip(process.reads, schedule.reads, strict=True)):
+        last, moved = min(read_waits, write_waits), []
+        for index, (stream, times) in enumerate(moves.reads):
             done = read_waits <= write_waits and index >= no_word.index(read_waits)
-            count = _before(times, min(read_waits, write_waits), inclusive=not done)
-            moved = moved or count > self.read[stream]
+            count = bisect_left(times, last) if done else bisect_right(times, last)
+            if count > self.read[stream]:
+                moved.append(self.writer[stream])
             self.read[stream] = count
-        for index, (stream, times) in enumerate(zip(process.writes, schedule.writes, strict=True)):
+        for index, (stream, times) in enumerate(moves.writes):
             here = write_waits < read_waits and index < no_room.index(write_waits)
-            count = _before(times, min(read_waits, write_waits), inclusive=here)
-            moved = moved or count > self.written[stream]
+            count = bisect_right(times, last) if here else bisect_left(times, last)
+            if count > self.written[stream]:
+                moved.append(self.reader[stream])
             self.written[stream] = count
-        self.waits.pop(process.name, None)
+        self.waits.pop(name, None)
         if write_waits < read_waits:
-            self.waits[process.name] = (process.writes[no_room.index(write_waits)], True)
+            self.waits[name] = (moves.writes[no_room.index(write_waits)][0], True)
         elif read_waits < NEVER:
-            self.waits[process.name] = (process.reads[no_word.index(read_waits)], False)
+            self.waits[name] = (moves.reads[no_word.index(read_waits)][0], False)
         return moved
 
 
-def _at(times: np.ndarray[tuple[int], np.dtype[np.int64]], index: int) -> int:
+@dataclass(frozen=True, kw_only=True)
+class _Moves:
+    """The streams of a process, each with the iterations of its words."""
+
+    reads: tuple[tuple[str, list[int]], ...]
+    writes: tuple[tuple[str, list[int]], ...]
+
+    @classmethod
+    def of(cls, process: Process, frames: int) -> _Moves:
+        schedule = process.schedule(frames)
+        reads = zip(process.reads, schedule.reads, strict=True)
+        writes = zip(process.writes, schedule.writes, strict=True)
+        return cls(
+            reads=tuple((stream, times.tolist()) for stream, times in reads),
+            writes=tuple((stream, times.tolist()) for stream, times in writes),
+        )
+
+
+def _at(times: list[int], index: int) -> int:
     """The iteration of the word `index`; NEVER after the last."""
-    return int(times[index]) if index < len(times) else NEVER
-
-
-def _before(times: np.ndarray[tuple[int], np.dtype[np.int64]], iteration: int, *, inclusive: bool) -> int:
-    """Words whose iteration is before `iteration`, or that one too."""
-    return int(np.searchsorted(times, iteration, side="right" if inclusive else "left"))
+    return times[index] if index < len(times) else NEVER

@@ -279,6 +279,8 @@ def of_processor(**values: Any) -> Callable[[dict[str, Any]], None]:
         of_processor(pixel_depth=1 << 40),
         of_processor(pixel_storage="tape"),
         of_processor(pool_columns=-1),
+        of_processor(window_columns=5),
+        of_processor(window_columns=5, window_results=-1, window_largest=True),
         of_processor(fabric_lanes=5),
         changed(descriptor=["in_base"]),
         lambda data: data["processor"].pop("rows"),

@@ -21,7 +21,24 @@ SMALL = replace(SIGNED, rows=5, lanes=8, pixel_depth=1024, weight_depth=128, fab
 PROCESSORS = {
     "packed": SMALL,
     "everything": replace(SMALL, unsigned=True, fabric_lanes=2, pool_columns=56, tables=True, scales=True),
-    "wide": replace(SMALL, rows=3, activation_bits=16, weight_bits=16, scales=True),
+    "extra": replace(SMALL, extra_lanes=6, carried_words=512, fabric_lanes=4),
+    "windows": replace(
+        SMALL,
+        unsigned=True,
+        window_columns=113,
+        window_results=112,
+        window_products=True,
+        window_largest=True,
+    ),
+    "wide": replace(
+        SMALL,
+        rows=3,
+        activation_bits=16,
+        weight_bits=16,
+        window_columns=57,
+        window_results=56,
+        window_products=True,
+    ),
 }
 
 
@@ -48,7 +65,7 @@ def test_every_loop_has_ii_1_within_the_clock(name: str, board: str, tmp_path: P
 
 
 @needs_llvm
-@pytest.mark.parametrize("name", ["packed", "everything"])
+@pytest.mark.parametrize("name", ["packed", "everything", "windows", "extra"])
 def test_what_is_counted_is_in_the_code(name: str, tmp_path: Path) -> None:
     """LUTs of csynth between half and all of what the operations give, whose sums are wider than need be;
     memories but for those of ports, and DSPs but for addresses, products in logic cells apart.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hlsgen.emit.shared import processor_files
 from hlsgen.hardware.descriptor import FIELDS, MOST_ROWS, ROW_FIELDS, WORDS, encoded, fields_of, row_values
-from tests.support.shared_processor import PACKED, PROCESSORS
+from tests.support.shared_processor import PACKED, PROCESSORS, WINDOWS
 
 ODD_ROWS = st.integers(0, (MOST_ROWS - 1) // 2).map(lambda half: 2 * half + 1)
 
@@ -28,10 +28,10 @@ def test_rows_of_a_stride_lie_in_banks_of_their_own(rows: int, stride: int) -> N
     assert (len(set(values["row_bank"])) == rows) == (math.gcd(rows, stride) == 1)
 
 
-@pytest.mark.parametrize("name", PROCESSORS)
+@pytest.mark.parametrize("name", {**PROCESSORS, **WINDOWS})
 def test_words_are_decoded_in_the_order_in_which_they_are_encoded(name: str) -> None:
     """Read out of the emitted header: which word each field is."""
-    processor = PROCESSORS[name]
+    processor = {**PROCESSORS, **WINDOWS}[name]
     header = processor_files(processor, name="k", source="t")["src/processor.h"]
     single = {field: int(at) for field, at in re.findall(r"task\.(\w+) = word\[(\d+)\];", header)}
     rows = re.findall(r"task\.(\w+)\[r\] = word\[(\d+) \+ (\d+) \* ROWS \+ r\];", header)

@@ -87,7 +87,7 @@ def test_fp32_is_within_n_eps_of_float64(simd: int) -> None:
 def conv_of_magnitudes(layer: Conv2d) -> Conv2d:
     from dataclasses import replace
 
-    return replace(layer, weights=np.abs(layer.weights))
+    return replace(layer, weights=np.abs(layer.weights.astype(np.int64)))
 
 
 def test_passes_change_the_order_of_fp32() -> None:

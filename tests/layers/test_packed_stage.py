@@ -118,7 +118,7 @@ def test_the_chain_of_all_foldings_is_no_longer_than_that_of_one(seed: int) -> N
     exact = [longest_chain(layer, simd, 4) for simd in (1, 2, 4)]
     assert chain_of_types(layer) <= chain <= min(exact)
     limit = ((1 << 17) - 1) // 255
-    rows = np.abs(layer.weights[::2]).reshape(4, -1)
+    rows = np.abs(layer.weights[::2].astype(np.int64)).reshape(4, -1)
     for length, fits in ((chain, True), (chain + 1, False)):
         most = max(int(rows[:, n : n + length].sum(axis=1).max()) for n in range(36 - length + 1))
         assert (most <= limit) == fits

@@ -17,7 +17,6 @@ from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pad import Pad
-from hlsgen.layers.pool2d import Pool2d
 from hlsgen.model.ir import Graph, Port
 from hlsgen.program.lowering import lowered
 from tests.support.kernels import conv
@@ -113,14 +112,6 @@ REFUSED: list[tuple[str, Layer]] = [
     ("a slope for each channel", unary(Leaky, "x", slopes=np.arange(8), slope_type=SAT, result_type=SAT)),
     ("with another value than 0", unary(Pad, "x", padding=(1, 1, 1, 1), value=1.0)),
     ("it pads channels", unary(Pad, "x", channels=(1, 0))),
-    (
-        "average different numbers of pixels",
-        unary(Pool2d, "x", function="average", kernel=(3, 3), padding=(1, 1, 1, 1), result_type=SAT),
-    ),
-    (
-        "joined along rows or columns",
-        Concat(name="c", inputs=("x", "x"), parts=(tensor(), tensor()), axis=1, result_type=SAT),
-    ),
     ("its results are fixed<9,4,rnd,sat>", convolution("c", "x", replace(SAT, width=9))),
     ("does not saturate", convolution("c", "x", FixedType(8, 4))),
     ("its accumulator of", replace(convolution("c", "x"), accumulator=FixedType(12, 6))),

@@ -14,8 +14,17 @@ import pytest
 
 from hlsgen.base.errors import MismatchError, ToolError
 from hlsgen.csim import testbench
-from tests.support.shared_graphs import Case, addition, cases, network, pooled, single_layer, tall
-from tests.support.shared_processor import PACKED, WIDE, BuiltProcessor, assert_program_exact, build_processor
+from hlsgen.program.program import program
+from tests.program.test_windows_behind import extreme as extreme_window
+from tests.support.shared_graphs import Case, addition, cases, network, pooled, single_layer, tall, windowed
+from tests.support.shared_processor import (
+    PACKED,
+    WIDE,
+    WINDOWED,
+    BuiltProcessor,
+    assert_program_exact,
+    build_processor,
+)
 
 Mutant = tuple[str, str, str, str]
 VARIABLE = "HLSGEN_TEST_MUTANT"
@@ -95,7 +104,7 @@ MUTANTS = [
     (LOAD, "int from = task.weight_base", "task.weight_base", "0"),
     (LOAD, "round * task.residual_round", "round", "0"),
     (LOAD, "task.residual_frame +", "task.residual_frame", "task.out_frame * 0"),
-    (LOAD, "group * task.residual_plane + band", "group", "0"),
+    (LOAD, "group * task.residual_plane +", "group", "0"),
     (LOAD, "round * task.out_round", "round", "0"),
     (LOAD, "(sequel * task.frames + frame) * task.out_frame", "sequel * task.frames", "sequel"),
     (LOAD, "task.out_plane +\n                                   band * task.stored_band", "band", "0"),
@@ -149,6 +158,58 @@ POOL_MUTANTS = [
     (LOAD, "task.out_plane +\n                                   band * task.stored_band", "band", "0"),
 ]
 """Of results that are pooled on their way to DDR."""
+WINDOW = "src/window.h"
+WINDOW_MUTANTS = [
+    (WINDOW, "until(first), now(first == 0)", "first == 0", "false"),
+    (WINDOW, "again ? before_next == 0", "before_next == 0", "true"),
+    (WINDOW, "again ? before_next : ap_uint<4>(until - 1)", "until - 1", "until - 0"),
+    (WINDOW, "base == last ? result_address_t(0)", "base == last", "false"),
+    (WINDOW, "if (lines.now && row.advance())", "lines.now", "true"),
+    (WINDOW, "place += ROWS", "ROWS", "ROWS - 1"),
+    (
+        WINDOW,
+        "column_before(task.window & WINDOW_COLUMN_BEFORE)",
+        "WINDOW_COLUMN_BEFORE",
+        "WINDOW_FIRST_COLUMN",
+    ),
+    (
+        WINDOW,
+        "first_column(task.window & WINDOW_FIRST_COLUMN)",
+        "WINDOW_FIRST_COLUMN",
+        "WINDOW_COLUMN_BEFORE",
+    ),
+    (WINDOW, "row_before(task.window & WINDOW_ROW_BEFORE)", "WINDOW_ROW_BEFORE", "WINDOW_FIRST_ROW"),
+    (WINDOW, "first_row(task.window & WINDOW_FIRST_ROW)", "WINDOW_FIRST_ROW", "WINDOW_ROW_BEFORE"),
+    (WINDOW, "&& (task.window & WINDOW_SIGNED);", "WINDOW_SIGNED", "0"),
+    (WINDOW, "const bool joins = first_column && !leftmost", "!leftmost", "true"),
+    (WINDOW, "ends = column_before && !leftmost", "!leftmost", "true"),
+    (WINDOW, "row_before && column < above", "column < above", "column > above"),
+    (WINDOW, "first_row && column < topmost", "first_row", "row_before"),
+    (WINDOW, "joins && column < one", "joins", "ends"),
+    (WINDOW, "largest ^ turned", "turned", "ap_uint<ACTIVATION>(0)"),
+    (WINDOW, "sign(task.window & WINDOW_SIGNED)", "WINDOW_SIGNED", "WINDOW_SUMS"),
+    (WINDOW, "(y * SIDE + x) * LANES + l, place", "y * SIDE + x", "x * SIDE + y"),
+    (WINDOW, "leftmost ? window_sum_t(0) : of_first", "leftmost", "false"),
+    (WINDOW, "leftmost ? window_sum_t(0) : of_two", "leftmost", "false"),
+    (WINDOW, "column[1] + one", "one", "window_sum_t(0)"),
+    (WINDOW, "column[2] + two", "two", "one"),
+    (WINDOW, "sum + bias", "sum + bias", "sum - bias"),
+    (WINDOW, "ap_uint<FRACTION>(0)), low, high", "low", "ap_int<RESULT>(-(1 << (RESULT - 1)))"),
+    (WINDOW, "const bool column_inside = x.value < columns", "x.value < columns", "true"),
+    (WINDOW, "column_inside && y < rows ? word", "y < rows", "true"),
+    (WINDOW, "topmost ? word_t(0) : read", "topmost", "false"),
+    (WINDOW, "if (bottom) above[y][at]", "bottom", "top"),
+    (WINDOW, "const bool part = of_slot.blocks_left != 0", "of_slot.blocks_left != 0", "false"),
+    (WINDOW, "part ? of_slot.next_base", "part", "!part"),
+    (WINDOW, "whole == 1 ? words", "whole == 1", "true"),
+    (WINDOW, "frame_ends ? ap_uint<SIZE>(0)", "frame_ends", "false"),
+    (WINDOW, "y = block_y;", "block_y", "y"),
+    (WINDOW, "const int rest = left", "left", "left >> 1"),
+    (WINDOW, "word = found_largest.in_order(word)", "found_largest.in_order(word)", "word"),
+    (LOAD, "task.window_factor ? WINDOW_BEATS : 0", "task.window_factor", "task.window"),
+    (LOAD, "chunk == 0 ? second : 0", "second", "0"),
+]
+"""Of windows over results on their way to DDR."""
 
 
 def schemata(mutants: Sequence[Mutant], files: dict[str, str]) -> dict[str, str]:
@@ -232,3 +293,35 @@ def test_a_mutant_of_a_pool_is_caught(
     monkeypatch.setenv(VARIABLE, str(number))
     monkeypatch.setattr(testbench, "RUN_SECONDS", 10)
     assert not survives(pool_mutants, pools)
+
+
+@pytest.fixture(scope="module")
+def window_mutants(tmp_path_factory: pytest.TempPathFactory) -> BuiltProcessor:
+    return build_processor(
+        WINDOWED, tmp_path_factory.mktemp("window_mutants"), edit=partial(schemata, WINDOW_MUTANTS)
+    )
+
+
+@pytest.fixture(scope="module")
+def windows() -> list[Case]:
+    graph = extreme_window(WINDOWED, "ufixed<8,8,rnd,sat>")
+    extreme = Case(graph=graph, program=program(graph, WINDOWED, 2), together=2, rounds=1, seed=0)
+    return [extreme, *cases(windowed, WINDOWED, 120, first_seed=5000)]
+
+
+def test_without_a_mutant_all_windows_are_equal(
+    window_mutants: BuiltProcessor, windows: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "0")
+    assert survives(window_mutants, windows)
+
+
+@pytest.mark.parametrize(
+    "number", range(1, len(WINDOW_MUTANTS) + 1), ids=lambda n: f"{n}-{WINDOW_MUTANTS[n - 1][1][:40]}"
+)
+def test_a_mutant_of_a_window_is_caught(
+    number: int, window_mutants: BuiltProcessor, windows: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(number))
+    monkeypatch.setattr(testbench, "RUN_SECONDS", 10)
+    assert not survives(window_mutants, windows)

@@ -17,7 +17,7 @@ from hlsgen.layers.binary import Mul
 from hlsgen.model.ir import Graph, Port
 from hlsgen.program.lowering import lowered
 from tests.program.test_processor_mutants import FINISH, LOAD, VARIABLE, Mutant, schemata
-from tests.support.scaled_graphs import quantised
+from tests.support.scaled_graphs import pixels_of_channels, quantised
 from tests.support.shared_graphs import Case, Drawing, cases
 from tests.support.shared_processor import (
     PACKED,
@@ -80,8 +80,12 @@ MUTANTS: list[Mutant] = [
     (FINISH, "if (multiplies) again_by", "multiplies", "false"),
     (FINISH, "again_by + second_offset", "second_offset", "ap_int<OFFSET>(0)"),
     (FINISH, "if (late) both", "late", "false"),
-    (LOAD, "SCALES && task.residual_single", "task.residual_single", "false"),
-    (LOAD, "task.residual_single ? 0 :", "task.residual_single", "false"),
+    (LOAD, "first[r] = again == 0", "again == 0", "true"),
+    (LOAD, "rows.first[row.value] && again == 0", "rows.first[row.value]", "true"),
+    (LOAD, "rows.first[row.value] && again == 0", "again == 0", "true"),
+    (LOAD, "!task.repeat_zeros ||", "!task.repeat_zeros", "true"),
+    (LOAD, "SCALES && task.residual == 2", "task.residual == 2", "false"),
+    (LOAD, "task.residual == 2 ? 0 :", "task.residual == 2", "false"),
 ]
 
 
@@ -92,13 +96,20 @@ def mutants(tmp_path_factory: pytest.TempPathFactory) -> BuiltProcessor:
 
 @pytest.fixture(scope="module")
 def examples() -> list[Case]:
-    drawn = ((quantised, 60), (pooling, 15))
+    drawn = ((quantised, 60), (pooling, 15), (shuffling, 5))
     return list(chain(*(cases(build, SINGLE_ROW, count, first_seed=7000) for build, count in drawn)))
 
 
 def pooling(drawing: Drawing) -> Graph:
     """An average, perhaps."""
     return drawing.graph([drawing.pool(drawing.port(drawing.image()))])
+
+
+def shuffling(drawing: Drawing) -> Graph:
+    """Pixels made of channels."""
+    shape = (12, drawing.whole(2, 9), drawing.whole(2, 5))
+    source = drawing.port(shape)
+    return drawing.graph([drawing.add(pixels_of_channels(source, drawing.tensors[source], (2, 3)))])
 
 
 def survives(built: BuiltProcessor, examples: list[Case]) -> bool:

@@ -157,8 +157,8 @@ def groupings(draw: Any, lanes: int) -> tuple[int, int, int]:
 @given(st.data())
 def test_weights_lie_where_the_array_reads_them(data: st.DataObject) -> None:
     """The words of each output group, tap and channel group that is read, in turn, against `weights`."""
-    processor = replace(PACKED, lanes=data.draw(st.sampled_from([4, 8])), weight_depth=4096, pixel_depth=4096)
-    lanes = processor.lanes
+    lanes = data.draw(st.sampled_from([4, 8]))
+    processor = replace(PACKED, lanes=lanes, weight_bits=16, weight_depth=4096, pixel_depth=4096)
     groups, reads, gives = groupings(data.draw, lanes)
     window = Window(kernel=data.draw(st.tuples(st.integers(1, 3), st.integers(1, 2))))
     task = task_of((groups * reads, 4, 4), (groups * gives, 2, 2), window, groups=groups)

@@ -195,3 +195,63 @@ work:
         words[i] += 3;
     }
 }
+
+// a matrix behind its sizes: the constant of an index, col - 1, leads to a size (22naresn/GEMM gp.cpp, 2025.1: II 2)
+struct Sized {
+    int rows, cols;
+    int words[64][64];
+};
+
+extern "C" void ends_by_a_word(const int in[4096], int rows, int cols, int *row) {
+    static Sized sized;
+    sized.rows = rows;
+    sized.cols = cols;
+    for (int i = 0; i < 4096; ++i)
+        sized.words[i / 64][i % 64] = in[i];
+    int found = -1;
+work:
+    for (int r = 0; r < sized.rows; ++r) {
+        int word = sized.words[r][sized.cols - 1];
+        if (word == 0)
+            continue;
+        if (word == 1) {
+            found = r;
+            break;
+        }
+    }
+    *row = found;
+}
+
+// the copies of an unrolled loop multiply under branches of their own; 13 neighbours in 16 banks
+// (zhren711/fastvit_hls dwconv_ip.cpp, 2024.2: II 1)
+extern "C" void tile(const ap_int<8> words[4096], ap_int<8> out[13][13], int height, int width, int row, int pad) {
+#pragma HLS array_partition variable=words cyclic factor=16
+#pragma HLS bind_storage variable=words type=RAM_1P impl=BRAM
+#pragma HLS array_partition variable=out complete dim=2
+work:
+    for (int r = 0; r < 13; ++r) {
+#pragma HLS pipeline II=1
+        for (int c = 0; c < 13; ++c) {
+            const int at_r = row + r, at_c = c - pad;
+            const bool inside = at_r >= 0 && at_r < height && at_c >= 0 && at_c < width;
+            out[r][c] = inside ? words[at_r * width + at_c] : ap_int<8>(0);
+        }
+    }
+}
+
+// sums that an index chooses among registers (kabazoka/NTU-Special-Project-on-AAHLS matrix_mul.cpp, 2022.1: II 4)
+extern "C" void adds_to_chosen(const float in[16], float out[16]) {
+    float sums[16];
+#pragma HLS array_partition variable=sums complete
+    for (int i = 0; i < 16; ++i)
+#pragma HLS unroll
+        sums[i] = out[i];
+work:
+    for (int i = 0; i < 16; ++i) {
+#pragma HLS pipeline II=1
+        sums[i] += in[i];
+    }
+    for (int i = 0; i < 16; ++i)
+#pragma HLS unroll
+        out[i] = sums[i];
+}

@@ -74,6 +74,24 @@ def test_an_index_that_is_read_is_as_unknown_to_the_tool() -> None:
     assert (labelled()["read_index"]["work"].interval or 0) > 1
 
 
+def test_an_index_below_a_variable_of_a_struct_stays_in_its_array() -> None:
+    loop = labelled()["ends_by_a_word"]["work"]
+    assert loop.between == (2, 2)
+    assert loop.interval is None  # what ends it is read: so the II is not certain
+    assert "in which cycle the condition that ends the loop is known cannot be told" in loop.reasons[0]
+
+
+def test_copies_of_one_index_under_branches_are_one() -> None:
+    assert labelled()["tile"]["work"].interval == 1
+
+
+def test_registers_that_an_index_chooses_may_be_the_last_iterations() -> None:
+    loop = labelled()["adds_to_chosen"]["work"]
+    assert loop.interval is None
+    assert loop.reasons[0].startswith("the II is 1 or more: whether sums is read where it was written")
+    assert loop.between[1] > 1
+
+
 def test_a_word_that_a_port_reads_and_writes_may_wait_for_the_answer() -> None:
     loop = labelled()["scaled"]["work"]
     assert loop.interval is None

@@ -83,6 +83,17 @@ def test_a_header_is_found_behind_the_path_of_another_machine(tmp_path: Path) ->
 
 
 @needs_clang
+def test_a_header_of_the_vendors_libraries_may_be_named_and_not_used(tmp_path: Path) -> None:
+    source = (
+        '#include "C:\\Xilinx\\Vivado\\2020.2\\data\\ip\\src\\hls_video.h"\n'
+        "void top(hls::stream<ap_int<4> >& in, int* out) { *out = in.read(); }\n"
+    )
+    assert "i4" in ir_of(tmp_path, source).ir
+    with pytest.raises(SourceError):
+        ir_of(tmp_path, source + "hls::LineBuffer<3, 8, int> lines;\n")
+
+
+@needs_clang
 def test_null_is_a_number_too(tmp_path: Path) -> None:
     # as it is with the compiler's library of the vendor's tool
     assert ir_of(tmp_path, "#include <stdlib.h>\nint top() {\n    int x = NULL;\n    return x;\n}\n").ir

@@ -58,6 +58,10 @@ def test_the_interval_is_that_of_reports(
     function: str, version: str, part: str, clock: float, uncertainty: float | None, interval: int
 ) -> None:
     loop = schedules(version, part, clock, uncertainty)[function]
+    if function == "root_of":  # what ends it is read: its cycle is not certain
+        assert loop.interval is None
+        assert loop.between == (interval, interval)
+        return
     assert loop.interval == interval, loop.reasons
 
 

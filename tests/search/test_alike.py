@@ -14,9 +14,9 @@ from hlsgen.explore.options import all_options, layer_options
 from hlsgen.hardware.weights import auto_places
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search import candidates
-from hlsgen.search.candidates import foldings
+from hlsgen.search.candidates import every_folding, foldings
 from hlsgen.search.offchip_weights import kept_on_chip
-from hlsgen.targets.board import load_board
+from hlsgen.targets.board import Margins, load_board
 from tests.timing.test_timing import residual
 
 BOARD = load_board("zcu102")
@@ -25,13 +25,22 @@ BOARD = load_board("zcu102")
 @pytest.mark.parametrize("convolutions", [2, 9])
 def test_foldings_are_looked_for_once(convolutions: int, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = residual(6, 8, convolutions=convolutions)
-    looked = mock.Mock(wraps=foldings)
-    monkeypatch.setattr(candidates, "foldings", looked)
-    found = kept_on_chip(graph, BOARD, NetworkConstraints(), auto_places(graph))
+    places = auto_places(graph)
+    board = BOARD.with_terms(replace(BOARD.terms))
+    looked = mock.Mock(wraps=every_folding)
+    monkeypatch.setattr(candidates, "every_folding", looked)
+    found = kept_on_chip(graph, board, NetworkConstraints(), places)
     assert looked.call_count == 3, "stem, 3x3, join"
+    dear = kept_on_chip(
+        graph, board.with_margins(Margins(lut=0.1, ff=0.1)), NetworkConstraints(), places, memory_price=4.0
+    )
+    assert looked.call_count == 3, "other prices and margins ask for the same"
     for layer in graph.layers:
-        own = foldings(layer, BOARD, NetworkConstraints(), auto_places(graph).get(layer.name))
-        assert found.candidates[layer.name] == own
+        own = [
+            foldings(layer, board, NetworkConstraints(), places.get(layer.name), memory_price=price)
+            for price in (1.0, 4.0)
+        ]
+        assert [found.candidates[layer.name], dear.candidates[layer.name]] == own
 
 
 @pytest.mark.parametrize("convolutions", [3, 9])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit, WeightConstraints
@@ -110,7 +111,7 @@ def test_weights_of_any_value_are_packed_only_where_their_type_allows_it() -> No
     """With these types not even three products may be added before two lanes are taken apart."""
     types = {"input_type": "fixed<16,6>", "weight_type": "fixed<8,1>", "result_type": "fixed<16,6,rnd,sat>"}
     layer = conv((16, 32, 32), 16, padding=(1, 1, 1, 1), **types)
-    small = replace(layer, weights=layer.weights // 128)
+    small = replace(layer, weights=layer.weights.astype(np.int64) // 128)
     wish = WeightConstraints(place="runtime")
     free = as_network(small, "u200", instances=1).kernels[0].fold
     any_ = as_network(small, "u200", instances=1, weights=wish).kernels[0].fold

@@ -41,6 +41,23 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     return hlsgen.load(path).graph
 
 
+SEPARABLE = NET.replace(
+    "  - {name: conv2, kind: conv2d, out_channels: 40, kernel: 3, padding: same}\n",
+    "  - {name: conv2, kind: conv2d, out_channels: 24, kernel: 3, padding: same, groups: 24}\n"
+    "  - {name: relu2, kind: clamp, low: 0}\n"
+    "  - {name: conv3, kind: conv2d, out_channels: 40, kernel: 1}\n"
+    "  - {name: pool, kind: pool2d, function: max, kernel: 3, stride: 2, padding: 1}\n",
+)
+
+
+@pytest.fixture(scope="module")
+def separable(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    """With windows that may move over results."""
+    path: Path = tmp_path_factory.mktemp("separable") / "net.yaml"
+    path.write_text(SEPARABLE)
+    return hlsgen.load(path).graph
+
+
 @pytest.fixture(scope="module")
 def board() -> Board:
     return load_board("zcu102").for_style("shared")
@@ -62,11 +79,27 @@ def test_it_is_the_fastest_of_the_list(graph: Graph, board: Board) -> None:
             assert made.frames_per_cycle <= one.bound
 
 
+def test_windows_over_results_are_taken_where_they_are_faster(separable: Graph, board: Board) -> None:
+    best, other = search(separable, board).best(), search(separable, board)
+    every = [made for one in other.candidates() for made in other.rounds(one)]
+    for made in every:
+        assert made.frames_per_cycle <= made.candidate.bound
+    without = [made for made in every if not made.candidate.processor.window_columns]
+    assert best.frames_per_cycle == max(one.frames_per_cycle for one in every)
+    assert best.frames_per_cycle > 1.2 * max(one.frames_per_cycle for one in without)
+    one = best.processor
+    assert one.window_products and one.window_largest and one.window_columns == 16
+    behind = [task.layers for task in best.program.tasks if task.behind]
+    assert behind == [("conv1", "conv2"), ("conv3", "pool")]
+
+
 FIXED: list[dict[str, int]] = [
     {"rows": 5},
     {"lanes": 8},
     {"together": 3},
     {"lanes": 16, "fabric_lanes": 4},
+    {"lanes": 16, "extra_lanes": 6},
+    {"rows": 3, "extra_lanes": 8, "fabric_lanes": 0},
     {"rows": 15, "pixel_words": 777},
     {"weight_words": 100},
     {"activation_bits": 16, "weight_bits": 16},
@@ -87,6 +120,7 @@ def as_keys(hardware: SharedHardware) -> dict[str, int]:
     return {
         "rows": one.rows,
         "lanes": one.lanes,
+        "extra_lanes": one.extra_lanes,
         "fabric_lanes": one.fabric_lanes,
         "together": hardware.program.together,
         "pixel_words": one.pixel_depth,

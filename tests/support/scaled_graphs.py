@@ -10,9 +10,11 @@ import numpy as np
 
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.layers.affine import Affine
+from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
+from hlsgen.layers.rearrange import Rearrange
 from hlsgen.model.ir import Graph
 from tests.support.shared_graphs import Drawing
 
@@ -124,3 +126,15 @@ def quantised(drawing: Drawing) -> Graph:
         case "whole":
             found = scaled(drawing, drawing.global_pool(found), uniform=drawing.whole(0, 1) > 0)
     return drawing.graph([found])
+
+
+def pixels_of_channels(source: str, tensor: Tensor, by: tuple[int, int]) -> Rearrange:
+    """PyTorch's pixel shuffle: channel (c, i, j) becomes row i and column j of the pixels of channel c."""
+    channels, height, width = tensor.shape
+    plane, count = height * width, by[0] * by[1]
+    axes = (
+        ((channels // count, count * plane),),
+        ((height, width), (by[0], by[1] * plane)),
+        ((width, 1), (by[1], plane)),
+    )
+    return Rearrange(name="shuffled", inputs=(source,), source=tensor, axes=axes)

@@ -243,6 +243,45 @@ class Drawing:
         )
         return self.add(layer)
 
+    def window(self, source: str) -> str:
+        """A depthwise convolution or largest values of 3 x 3 values or fewer, perhaps of more."""
+        channels, height, width = self.tensors[source].shape
+        kernel = self.pick([(3, 3), (3, 3), self.pair(3), self.pair(4)])
+        top, left, bottom, right = (self.whole(0, kernel[n % 2] - 1) for n in range(4))
+        stride = self.strides()[0]
+        if self.whole(0, 1):
+            padding = tuple(
+                min(side, kernel[n % 2] // 2) for n, side in enumerate((top, left, bottom, right))
+            )
+            tensor = self.tensors[source]
+            layer = Pool2d(
+                name=self.fresh("window"),
+                inputs=(source,),
+                source=tensor,
+                function="max",
+                kernel=kernel,
+                stride=(stride, stride),
+                padding=padding,
+                overhang=(self.whole(0, stride - 1), self.whole(0, stride - 1)),
+                result_type=tensor.type,
+            )
+            return self.add(layer)
+        weights = FixedType(self.pick([self.processor.weight_bits, 3]), self.whole(0, 3))
+        depthwise = Conv2d(
+            name=self.fresh("window"),
+            inputs=(source,),
+            in_shape=(channels, height, width),
+            out_channels=channels,
+            kernel=kernel,
+            stride=(stride, stride),
+            padding=(top, left, bottom, right),
+            groups=channels,
+            low=self.pick([None, None, 0.0]),
+            high=self.pick([None, None, 6.0]),
+            **self.numbers(source, weights),
+        )
+        return self.add(self.weighted(depthwise, (channels, 1, *kernel), None))
+
     def global_pool(self, source: str) -> str:
         tensor = self.tensors[source]
         layer = GlobalPool(
@@ -359,6 +398,26 @@ def pooled(drawing: Drawing) -> Graph:
     if drawing.tensors[found].shape == drawing.tensors[source].shape and drawing.whole(0, 1):
         found = drawing.sum(found, source)
     return drawing.graph([drawing.halved(found)])
+
+
+def windowed(drawing: Drawing) -> Graph:
+    """A convolution or a cast, perhaps an addition or a function; a window over its results on their way to
+    DDR, as a rule; perhaps another one or a convolution behind that.
+    """
+    lanes = drawing.processor.lanes
+    channels, rows = drawing.pick([lanes - 1, lanes, lanes + 2, 2 * lanes]), drawing.pick([4, 12, 24])
+    source = drawing.port((channels, drawing.whole(1, rows), drawing.whole(5, 14)))
+    kind = drawing.pick(["any", "same", "same", "cast"])
+    found = drawing.cast(source) if kind == "cast" else drawing.conv(source, same=kind == "same")
+    if drawing.tensors[found].shape == drawing.tensors[source].shape and drawing.whole(0, 1):
+        found = drawing.sum(found, source)
+    found = drawing.window(found)
+    behind = drawing.pick(["nothing", "clamp", "window", "conv", "sum"])
+    if behind == "sum":
+        found = drawing.sum(found, drawing.port(drawing.tensors[found].shape))
+    elif behind != "nothing":
+        found = getattr(drawing, behind)(found)
+    return drawing.graph([found])
 
 
 def addition(drawing: Drawing) -> Graph:

@@ -21,6 +21,7 @@ from hlsgen.hardware.processor import Processor
 from hlsgen.layers.base import Layer
 from hlsgen.model.ir import Graph, run_golden
 from hlsgen.program.program import Program, program
+from hlsgen.program.tiling import Tiling
 
 KERNEL = "shared"
 PACKED = Processor(
@@ -74,6 +75,50 @@ SINGLE_ROW = Processor(
     scales=True,
 )
 """Factors of each channel, products of tensors; one row at once."""
+WINDOWED = Processor(
+    rows=3,
+    lanes=8,
+    activation_bits=8,
+    weight_bits=8,
+    unsigned=True,
+    pixel_depth=220,
+    weight_depth=40,
+    weight_beat_bits=128,
+    tables=True,
+    window_columns=14,
+    window_results=14,
+    window_products=True,
+    window_largest=True,
+)
+"""Windows over results on their way to DDR, of both kinds."""
+DEPTHWISE = Processor(
+    rows=5,
+    lanes=4,
+    activation_bits=16,
+    weight_bits=16,
+    unsigned=True,
+    pixel_depth=160,
+    weight_depth=80,
+    weight_beat_bits=64,
+    window_columns=16,
+    window_results=12,
+    window_products=True,
+)
+LARGEST = Processor(
+    rows=7,
+    lanes=4,
+    activation_bits=8,
+    weight_bits=8,
+    unsigned=False,
+    pixel_depth=80,
+    weight_depth=64,
+    weight_beat_bits=128,
+    window_columns=12,
+    window_results=9,
+    window_largest=True,
+)
+WINDOWS = {"windowed": WINDOWED, "depthwise": DEPTHWISE, "largest": LARGEST}
+"""Processors that move windows over results."""
 PROCESSORS = {"packed": PACKED, "wide": WIDE, "signed": SIGNED, "single_row": SINGLE_ROW}
 
 
@@ -161,7 +206,7 @@ def assert_program_exact(
     ran = built.run(program_data(made, given, rounds, keep=True), *options)
     plan = made.plan(rounds, keep=True)
     found = {}
-    for name in dict.fromkeys(task.output.name for task in made.tasks):
+    for name in dict.fromkeys(made.compared):
         found[name] = made.tensor(name, ran.memory, plan, frames)
         want = golden[name] if name in made.outer else golden[name][-together:]
         np.testing.assert_array_equal(found[name], want, err_msg=name)
@@ -177,8 +222,19 @@ def assert_counts(made: Program, rounds: int, counted: Mapping[str, int]) -> Non
     read = (counted["load"] + counted["load_residual"]) * word + counted["load_weights"] * beat
     assert read == rounds * sum(time.bytes_read for time in times)
     assert counted["store"] * word == rounds * sum(time.bytes_written for time in times)
-    if not any(tiling.task.pooled for tiling in made.tilings):
+    if not any(tiling.task.pooled or tiling.task.behind for tiling in made.tilings):
         assert counted["store"] == counted["finish"]
+    if made.processor.window_columns:
+        passed = sum(map(passed_words, made.tilings))
+        assert counted["pool"] == rounds * passed
+
+
+def passed_words(tiling: Tiling) -> int:
+    """Cycles in which a window passes the results of a task, or these pass."""
+    if tiling.task.behind is not None:
+        return tiling.window_slots * tiling.out_groups * tiling.sequels
+    positions = sum(tiling.positions(band) for band in range(tiling.bands))
+    return positions * tiling.processor.rows * tiling.out_groups * tiling.sequels
 
 
 def assert_outputs_exact(

@@ -279,7 +279,30 @@ def test_a_design_is_the_sum_of_its_terms(target: Any, kind: str) -> None:
     parts = by_term(lambda one: instance_resources(mapping, one), terms)
     for cells in CELLS:
         assert sum(part[cells] for part in parts.values()) == pytest.approx(getattr(whole, cells), abs=40)
-    assert all(instance_resources(mapping, terms.only(name)).dsp == whole.dsp for name in FEATURES)
+    assert instance_resources(mapping, terms.apart()).dsp == whole.dsp
+
+
+class OneTerm(Terms):
+    """Terms of which all but one are nothing."""
+
+    counted = ""
+
+    def cells(self, name: str, **amounts: float) -> tuple[float, float]:
+        return super().cells(name, **amounts) if name == self.counted else (0.0, 0.0)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_sum_says_what_each_term_takes(target: Any) -> None:
+    layer = conv((8, 12, 12), 8, input_type="fixed<8,8>", weight_type="fixed<8,8>")
+    mapping = map_conv2d(layer, Folding(rows=2, pe=2, simd=4, fabric_pe=1), U200)
+    parts = by_term(lambda one: instance_resources(mapping, one).times(3), packaged_terms().of(target))
+    assert list(parts) == list(FEATURES)
+    for name in FEATURES:
+        alone = OneTerm(file=packaged_terms().file, target=target)
+        object.__setattr__(alone, "counted", name)
+        taken = instance_resources(mapping, alone).times(3)
+        assert parts[name] == {"lut": taken.lut, "ff": taken.ff}, name
+    assert sum(part["lut"] > 0 for part in parts.values()) > 5
 
 
 def test_error_of_a_whole_design() -> None:

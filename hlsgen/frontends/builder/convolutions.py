@@ -78,7 +78,8 @@ class Convolutions(Elementwise):
         assert stream is not None, "the axes of a tensor join"
         element = np.empty(x.size, np.int64)
         element[x.indices()] = np.arange(x.size)
-        return self.materialise(stream), weights[:, element[stream.indices()]]
+        # indexing would leave the columns in one piece, not the rows, and all that follows goes by rows
+        return self.materialise(stream), np.take(weights, element[stream.indices()], axis=1)
 
     def conv_transpose2d(
         self,

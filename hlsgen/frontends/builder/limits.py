@@ -89,7 +89,8 @@ def _largest(layer: Layer) -> float:
     """The largest magnitude of its floating-point parameters; NaN if there is one."""
     arrays = [value for one in fields(layer) if isinstance(value := getattr(layer, one.name), np.ndarray)]
     floats = [array for array in arrays if array.dtype.kind == "f"]
-    return float(np.max([np.abs(array).max(initial=0.0) for array in floats], initial=0.0))
+    ends = [end for array in floats for end in (array.max(initial=0.0), -array.min(initial=0.0))]
+    return float(np.max(ends, initial=0.0))
 
 
 def _window(layer: Layer) -> int:

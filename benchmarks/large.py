@@ -32,8 +32,8 @@ COMPARED = (
 )
 BOARD = "u200"
 TIMEOUT_S = 3600.0
-WEIGHT_BYTES = 4 + 8 + 8
-"""Of a weight: float32 of PyTorch, float64 of the reference, its code."""
+WEIGHT_BYTES = 4 + 8 + 2
+"""Of a weight: float32 of PyTorch, float64 of the reference, its code of up to 16 bits."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,7 +53,7 @@ def from_torch(
     input_shape: without the batch; several inputs: a list of shapes. calibration: typical frames of the
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
     activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.model.precision. "float32":
-    weights and sums too, with style "tasks".
+    weights and sums too, with style "tasks" or "shared".
     uncertainty: share of the clock's period that HLS keeps back for routing, margin: share of the usable LUTs
     and FFs that stays free for the model's error, or "auto" (None: the board's), as of the design file.
     style: "dataflow", one streaming kernel with every layer a stage; "tasks", a kernel for every layer;

@@ -26,6 +26,7 @@ from hlsgen.emit.xrt import host_files
 from hlsgen.emit.xrt_program import call_rounds, program_interface
 from hlsgen.hardware.processor_file import PROCESSOR, read_processor
 from hlsgen.model.clipping import clipping_warnings
+from hlsgen.model.ir import counted_golden
 from hlsgen.report.checks import csim_figures
 from hlsgen.report.program import ProgramFigures, program_figures, program_line, program_markdown
 from hlsgen.search.for_processor import FittedProgram, fitted_program
@@ -90,7 +91,12 @@ def program_for(
     style = design.given
     sampled = style.sampled(frames, file=input_file)
     progress(f"computing golden for {len(next(iter(sampled.codes.values())))} frames")
-    golden = style.counted_golden(sampled.codes)
+    compute = fitted.program.golden_of
+    golden = (
+        style.counted_golden(sampled.codes)
+        if compute is None
+        else counted_golden(design.graph, sampled.codes, compute=compute)
+    )
     warnings = clipping_warnings(style.clipping(sampled.values, golden))
     verification = _simulated(fitted, build, sampled.codes, golden.tensors, progress) if csim else None
     call = call_rounds(fitted.program, fitted.frame_cycles, built.clock_mhz)

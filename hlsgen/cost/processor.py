@@ -5,6 +5,7 @@ tests/cost/test_processor.py holds the sum against the operations that the compi
 
 from __future__ import annotations
 
+from hlsgen.cost.float_processor import float_fifos, float_parts
 from hlsgen.cost.resources import (
     PackedSums,
     Resources,
@@ -50,11 +51,10 @@ COUNTERS = 6
 
 def processor_resources(processor: Processor, terms: Terms) -> Resources:
     """One processor, its share of the platform's interconnect included."""
+    own = float_parts(processor, terms) if processor.floating else _fixed_parts(processor, terms)
     parts = (
-        _products(processor, terms),
+        *own,
         _reading(processor, terms),
-        _sums(processor, terms),
-        _finishing(processor, terms),
         _moving(processor, terms),
         memory_resources(terms, processor.pixel_memory),
         memory_resources(terms, processor.weight_memory),
@@ -64,6 +64,11 @@ def processor_resources(processor: Processor, terms: Terms) -> Resources:
         _carrying(processor, terms),
     )
     return Resources.sum(parts)
+
+
+def _fixed_parts(processor: Processor, terms: Terms) -> tuple[Resources, ...]:
+    """What computes in fixed point: products, sums, results."""
+    return _products(processor, terms), _sums(processor, terms), _finishing(processor, terms)
 
 
 def dot_bits(processor: Processor) -> int:
@@ -313,6 +318,7 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         for bits in (word, word, word, beat)
     )
     sums = processor.rows * processor.outputs * processor.sum_bits
+    registers = cells(terms, "fifo_registers", one=processor.rows, bits=sums)
     fields = 32 * (len(fields_of(processor)) + len(ROW_FIELDS) * processor.rows)
     return (
         Resources(
@@ -323,7 +329,7 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "conv_control", one=1)
         + cells(terms, "process_control", one=PROCESSES)
         + fifos
-        + cells(terms, "fifo_registers", one=processor.rows, bits=sums)
+        + (float_fifos(processor, terms) if processor.floating else registers)
         + cells(terms, "fifo_registers", one=PROCESSES - 1, bits=32 * (PROCESSES - 1))
         + cells(terms, "register", bits=2 * fields)
         + adders(terms, 8 * (PROCESSES - 1), 8 * (PROCESSES - 1) * ADDRESS_BITS)

@@ -16,8 +16,8 @@ from hlsgen.hardware.descriptor import WORDS
 from hlsgen.hardware.processor import TABLE_ENTRIES, WINDOW_BLOCKS
 from hlsgen.program.tiling import Tiling
 
-STEP_CYCLES = 20
-"""Fill and drain of the array's pipeline, and the loop around it, each step."""
+STEP_CYCLES, FLOAT_STEP_CYCLES = 20, 60
+"""Fill and drain of the array's pipeline, and the loop around it, each step; the second in floating point."""
 BURST_CYCLES = 75
 """From the first request of a burst to its first word: the read latency of Vitis HLS' reports, 64 to 75
 cycles.
@@ -85,7 +85,7 @@ def steps(tiling: Tiling) -> Iterator[Step]:
     for at, (tile, group, chunk) in enumerate(order):
         band = tile % tiling.bands
         single = len(chunks) == 1
-        taps = tiling.window_words * tiling.positions(band) if single else chunks[chunk]
+        taps = (tiling.window_words if single else chunks[chunk]) * tiling.turns(band)
         beats = chunks[order[at + 1][2]] * beats_each if at + 1 < len(order) else 0
         ends = chunk == len(chunks) - 1
         tile_ends = ends and group == groups - 1
@@ -119,12 +119,13 @@ def task_time(tiling: Tiling) -> TaskTime:
     first, *others = steps(tiling)
     cycles = max(first.iterations * word_cycles, first.beats) + BURST_CYCLES
     band_cycles = 0
+    filling = FLOAT_STEP_CYCLES if processor.floating else STEP_CYCLES
     setting: Counter[str] = Counter()
     each_band = tiling.passes * len(tiling.chunks)
     for at, step in enumerate(others, start=1):
         burst = step.groups * BURST_CYCLES * tiling.frames if step.positions else 0
         results = _leaving(tiling, step) + burst
-        array, weights = step.iterations + STEP_CYCLES, step.beats + BURST_CYCLES
+        array, weights = step.iterations + filling, step.beats + BURST_CYCLES
         longest = max(array, results, weights)
         band_cycles += longest
         if longest == results:

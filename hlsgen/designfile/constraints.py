@@ -108,7 +108,7 @@ class WeightConstraints:
 
 
 PROCESSOR_VALUES: Mapping[str, Whole | OneOf] = {
-    "rows": OneOf(tuple(range(1, 16, 2))),
+    "rows": OneOf(tuple(range(1, 14, 2))),
     "lanes": OneOf((4, 8, 16, 32)),
     "extra_lanes": OneOf(tuple(range(0, 33, 2))),
     "fabric_lanes": OneOf(tuple(range(0, 17, 2))),

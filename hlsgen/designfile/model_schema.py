@@ -210,7 +210,7 @@ class ProcessorMapping(_Section):
     extra_lanes: Annotated[int, PROCESSOR_VALUES["extra_lanes"]] | None = None
     """Output channels computed at once beside those."""
     fabric_lanes: Annotated[int, PROCESSOR_VALUES["fabric_lanes"]] | None = None
-    """Of the output channels those whose products are logic cells' instead of DSPs'."""
+    """Of the output channels those whose products (of floats: additions) are logic cells', not DSPs'."""
     together: Annotated[int, PROCESSOR_VALUES["together"]] | None = None
     """Frames of a round, which share what is read of weights."""
     pixel_words: Annotated[int, PROCESSOR_VALUES["pixel_words"]] | None = None

@@ -54,7 +54,7 @@ def check_fixed(value: object) -> FixedType:
 
 
 def check_default(value: object) -> FixedType | FloatType | Literal["auto"]:
-    """auto, a fixed-point type, or float32 for a network of tasks."""
+    """auto, a fixed-point type, or float32 for a network of tasks or on shared processors."""
     if value == "auto":
         return "auto"
     if isinstance(value, FixedType | FloatType):
@@ -123,7 +123,7 @@ class PrecisionSection(BaseModel):
     __pydantic_extra__: dict[str, Layer] = Field(init=False)
 
     default: Default = "auto"
-    """Type of all activations; auto: chosen for each tensor from calibration frames. float32: style tasks."""
+    """Type of all activations; auto: chosen for each tensor from calibration frames; float32."""
     weights: Fixed | None = None
     """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
     input: Fixed | None = None

@@ -114,6 +114,8 @@ def _context(
         "WINDOW_FIFO": program.processor.window_fifo,
         "FIFO": FIFO_WORDS,
         "BIAS_FIFO": program.processor.waiting_bias_beats,
+        "FLOATING": program.processor.floating,
+        "SUMS_FIFO": program.processor.sums_fifo,
         "instance_indent": _indent(instance),
         "parameters": _parameters(host),
         "batch_parameters": _parameters(made_by),
@@ -151,5 +153,5 @@ def _place(program: Program, stored: Stored, plan: SlotPlan, *, is_input: bool) 
         "dilation": dilation,
         "stride": stride,
         "left": left,
-        "signed": stored.type.signed,
+        "signed": stored.signed,
     }

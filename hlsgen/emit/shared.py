@@ -31,14 +31,19 @@ from hlsgen.targets.board import Board
 INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
 AS_THEY_STAND = ("sized.h",)
-RENDERED = ("processor.h", "load.h", "array.h", "finish.h")
+FLOATS = ("floats.h",)
+"""Of a processor in floating point."""
+RENDERED = {one: f"{one}.j2" for one in ("processor.h", "load.h", "array.h", "finish.h")}
+"""Sources by the template that they come from."""
+FLOATING = {"array.h": "array_float.h.j2", "finish.h": "finish_float.h.j2"}
+"""Of a processor in floating point the templates of their own."""
 NO_COSIM = (
     "its three ports of the memory are one buffer, which co-simulation would make three of, "
     "so that no task would see what another one wrote"
 )
-POOLING = ("pool.h",)
+POOLING = {"pool.h": "pool.h.j2"}
 """Of a processor that pools its results."""
-WINDOW = ("window.h",)
+WINDOW = {"window.h": "window.h.j2"}
 """Of one that moves windows over them."""
 PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_results")
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
@@ -62,14 +67,14 @@ def processor_files(processor: Processor, *, name: str, source: str) -> dict[str
     """The sources of a kernel called `name`, and its testbench."""
     k = _constants(processor, name, source)
     files = {f"src/hlsgen/{one}": source_text(f"hls/hlsgen/{one}") for one in INCLUDED}
-    files |= {f"src/{one}": source_text(f"hls/shared/{one}") for one in AS_THEY_STAND}
+    own = (*AS_THEY_STAND, *(FLOATS if processor.floating else ()))
+    files |= {f"src/{one}": source_text(f"hls/shared/{one}") for one in own}
+    rendered = RENDERED | (FLOATING if processor.floating else {})
+    rendered |= POOLING if processor.pool_columns else {}
+    rendered |= WINDOW if processor.window_columns else {}
     files |= {
-        f"src/{one}": render(f"hls/shared/{one}.j2", k=k, version=VERSION)
-        for one in (
-            *RENDERED,
-            *(POOLING if processor.pool_columns else ()),
-            *(WINDOW if processor.window_columns else ()),
-        )
+        f"src/{one}": render(f"hls/shared/{template}", k=k, version=VERSION)
+        for one, template in rendered.items()
     }
     files["tb/npy.h"] = source_text("hls/npy.h")
     for template, path in (
@@ -112,6 +117,10 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "OFFSET": limits.OFFSET_BITS,
         "CHANNEL_NUMBERS": limits.CHANNEL_NUMBERS,
         "CHAIN": processor.chain if processor.packed else 0,
+        "FLOATING": processor.floating,
+        "INTERLEAVE": processor.interleave,
+        "MOST_INTERLEAVED": processor.most_interleaved,
+        "SUMS_FIFO": processor.sums_fifo,
         "BAND_DEPTH": processor.pixel_depth,
         "FILTER_DEPTH": processor.weight_depth,
         "BEAT": processor.weight_beat_bits,

@@ -177,8 +177,7 @@ def processor_keys(hardware: SharedHardware) -> dict[str, int]:
         "together": hardware.program.together,
         "pixel_words": one.pixel_depth,
         "weight_words": one.weight_depth,
-        "activation_bits": one.activation_bits,
-        "weight_bits": one.weight_bits,
+        **({} if one.floating else {"activation_bits": one.activation_bits, "weight_bits": one.weight_bits}),
     }
 
 

@@ -79,8 +79,8 @@ class HostProgram:
                 return f"the place of {place.tensor} has another shape"
             if place.columns == 1 and place.width != width:
                 return f"the place of {place.tensor} has another width"
-            if place.element_bytes not in (1, 2):
-                return f"elements of {place.tensor} have neither one byte nor two"
+            if place.element_bytes not in (1, 2, 4):
+                return f"elements of {place.tensor} have neither one byte nor two nor four"
             if place.first_byte + self.together * self.rounds * place.frame_bytes > self.memory_bytes:
                 return f"the place of {place.tensor} ends beyond the memory"
         lacking = [name for name in ports if not self.of(name)]

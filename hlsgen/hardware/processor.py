@@ -59,6 +59,12 @@ WINDOW_BLOCKS = 3
 """Blocks of rows that a window's results wait in: one that leaves, two that are being put together."""
 TABLE_ENTRIES = 256
 """Of the table of a function of results that have 8 bits or fewer."""
+FLOAT_BITS = 32
+"""Bits of whatever a processor in floating point computes with."""
+INTERLEAVE = 12
+"""Neighbouring positions of which such a processor takes one tap after the other: until a sum has its next
+turn, its addition has ended. A step of fewer positions waits in their place.
+"""
 PACKED_WIDTH = 8
 """The widest numbers of which a DSP48E2 multiplies two at once."""
 CHAIN_SIGNED, CHAIN_UNSIGNED = 7, 4
@@ -78,7 +84,8 @@ class Processor(Brief):
     carried_words: words of sums that wait for the channels which fill them up.
     window_columns: the most columns of results that a window moves over on their way to DDR, window_results:
     of what it makes of them; window_products: whether it multiplies (a depthwise convolution),
-    window_largest: whether it finds largest values.
+    window_largest: whether it finds largest values. floating: all numbers are float32, of 32 bits
+    each; `fabric_lanes` have their additions in logic cells then, not their products.
     """
 
     rows: int
@@ -94,6 +101,7 @@ class Processor(Brief):
     fabric_lanes: int = 0
     pool_columns: int = 0
     tables: bool = False
+    floating: bool = False
     extra_lanes: int = 0
     carried_words: int = 0
     scales: bool = False
@@ -106,6 +114,9 @@ class Processor(Brief):
     window_largest: bool = False
 
     def __post_init__(self) -> None:
+        assert not self.floating or self.activation_bits == self.weight_bits == FLOAT_BITS
+        assert not self.floating or not (self.unsigned or self.tables or self.scales or self.window_columns)
+        assert not self.floating or not self.extra_lanes
         assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
         assert self.rows % 2 == 1 and self.lanes % 2 == 0 and self.fabric_lanes % 2 == 0
         assert 0 <= self.fabric_lanes <= self.outputs and self.lanes >= 2 and self.weight_beat_bits > 0
@@ -194,7 +205,26 @@ class Processor(Brief):
 
     @property
     def sum_bits(self) -> int:
+        if self.floating:
+            return FLOAT_BITS
         return NARROW_SUM_BITS if self.packed else WIDE_SUM_BITS
+
+    @property
+    def interleave(self) -> int:
+        """Positions that take turns, at the least: a tap takes as many iterations."""
+        return INTERLEAVE if self.floating else 1
+
+    @property
+    def most_interleaved(self) -> int:
+        """Positions that take turns, at the most: each of them has a sum."""
+        return 2 * self.interleave - 1
+
+    @property
+    def sums_fifo(self) -> int:
+        """Positions whose sums wait to be finished: of those that take turns all, which end one after the
+        other.
+        """
+        return self.most_interleaved + 1
 
     @property
     def factor_bits(self) -> int:
@@ -234,6 +264,12 @@ class Processor(Brief):
         return Memory(
             name="band", depth=depth, bits=self.word_bits, copies=self.rows, storage=self.pixel_storage
         )
+
+    @property
+    def sum_memory(self) -> Memory:
+        """The sums of positions that take turns, in floating point: a memory for each of the rows."""
+        depth, bits = self.most_interleaved + 1, self.lanes * self.sum_bits
+        return Memory(name="sum", depth=depth, bits=bits, copies=self.rows, storage=Storage.LUTRAM)
 
     @property
     def carry_memory(self) -> Memory:

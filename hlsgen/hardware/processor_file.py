@@ -25,7 +25,7 @@ from hlsgen.hardware.descriptor import (
     SCALE_FIELDS,
     WINDOW_FIELDS,
 )
-from hlsgen.hardware.processor import BIAS_BITS, LEAST_WINDOWED_ROWS, MOST_SIZE, Processor
+from hlsgen.hardware.processor import BIAS_BITS, FLOAT_BITS, LEAST_WINDOWED_ROWS, MOST_SIZE, Processor
 
 PROCESSOR = "processor.json"
 FORMAT = 1
@@ -94,8 +94,9 @@ def _contradiction(found: BuiltProcessor) -> str | None:
         return "there are no compute units"
     if not all(math.isfinite(rate) and rate > 0 for rate in (found.clock_mhz, found.ddr_rate)):
         return "its clock or its share of DDR is no positive number"
-    if one.activation_bits not in CODE_BITS or one.weight_bits not in CODE_BITS:
-        return "its numbers have neither 8 nor 16 bits"
+    widths = (FLOAT_BITS,) if one.floating else CODE_BITS
+    if one.activation_bits not in widths or one.weight_bits not in widths:
+        return f"its numbers do not have {' or '.join(map(str, widths))} bits"
     if not (1 <= one.rows <= MOST_ROWS and 2 <= one.lanes <= MOST_LANES):
         return f"{one.rows} rows x {one.lanes} channels is no folding"
     if not (1 <= one.pixel_depth <= MOST_DEPTH and 1 <= one.weight_depth <= MOST_DEPTH):

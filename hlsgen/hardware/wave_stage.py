@@ -20,7 +20,7 @@ from hlsgen.hardware.banks import BankMap, Pattern, map_banks
 from hlsgen.hardware.conv_band import access_patterns
 from hlsgen.hardware.conv_words import BAND_LATENCY, FIXED_SUM_LATENCY, FLOAT_SUM_LATENCY
 from hlsgen.hardware.wave import Wave, band_constants, running_float_add, wave_of, window_constants
-from hlsgen.layers.conv2d import Conv2d
+from hlsgen.hardware.wave_words import arriving_pairs, arriving_rows, fewest_waiting, powers, rows_arriving
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.stage import LEAST_SUMS, Buffer, Schedule, StreamFormat, Times, Work
 
@@ -90,7 +90,7 @@ class WaveStage(ConvStage):
         """Iterations from a sum to the next one that is added to it."""
         return self.columns * (self.passes[1] if self.filters_inside else 1)
 
-    @property
+    @cached_property
     def tile_iterations(self) -> int:
         """Iterations that compute a tile."""
         return math.prod(self.passes) * self.columns
@@ -113,25 +113,29 @@ class WaveStage(ConvStage):
     def px_in(self) -> int:
         """Neighbouring pixels of an input word: the fewest with which no tile, or the fewest, waits."""
         _, _, width = self.layer.read_shape
-        choices = _powers(width, MOST_LANES // self.fold.simd)
-        return min(choices, key=lambda px: (self._fill_waits(px), px))
+        choices = powers(width, MOST_LANES // self.fold.simd)
+        return fewest_waiting(choices, self._fill_waits)
 
     @cached_property
     def px_out(self) -> int:
         """Neighbouring pixels of an output word: the fewest with which a tile leaves in its time."""
         width = self.layer.output_shape[2]
-        choices = _powers(width, MOST_LANES // self.fold.pe)
-        return min(choices, key=lambda px: (max(0, self._leaving(px) - self.tile_iterations), px))
+        choices = powers(width, MOST_LANES // self.fold.pe)
+        return fewest_waiting(choices, lambda px: max(0, self._leaving(px) - self.tile_iterations))
 
     def _fill_waits(self, px: int) -> int:
         """Iterations of a frame in which tiles wait for their rows."""
-        words, counts = self._words_of_tiles(px)
-        waits = np.where(words > 0, words + BAND_LATENCY - self.tile_iterations, 0).clip(0)
-        return int(waits @ counts)
+        row_words, hidden = self._in_row_words(px), self.tile_iterations - BAND_LATENCY
+        # few numbers: quicker one by one, and every folding asks
+        return sum(
+            count * max(0, rows * row_words - hidden)
+            for rows, count in arriving_pairs(self.layer, self.rows)
+            if rows
+        )
 
     def _words_of_tiles(self, px: int) -> tuple[Times, Times]:
         """The different numbers of words that arrive for a tile, and how many tiles have each."""
-        rows, counts = _arriving_rows(self.layer, self.rows)
+        rows, counts = arriving_rows(self.layer, self.rows)
         return rows * self._in_row_words(px), counts
 
     def _in_row_words(self, px: int) -> int:
@@ -139,7 +143,7 @@ class WaveStage(ConvStage):
 
     def _words_by_tile(self, px: int) -> Times:
         """Words that arrive for each tile, those below the last window with the last tile."""
-        return _rows_arriving(self.layer, self.rows) * self._in_row_words(px)
+        return rows_arriving(self.layer, self.rows) * self._in_row_words(px)
 
     def _leaving(self, px: int) -> int:
         """Iterations in which the results of a whole tile leave, the delay before them included."""
@@ -449,38 +453,10 @@ class WaveStage(ConvStage):
         }
 
 
-def _powers(width: int, most: int) -> list[int]:
-    """Powers of two up to `most`; more pixels than a row has would only be padding."""
-    found, px = [1], 2
-    while px <= most and px // 2 < width:
-        found.append(px)
-        px *= 2
-    return found
-
-
 def _runs(begin: Times, counts: Times) -> Times:
     """Iterations of runs of `counts` neighbouring ones, the first of each at `begin`."""
     inside = np.arange(int(counts.sum())) - np.repeat(counts.cumsum() - counts, counts)
     return (np.repeat(begin, counts) + inside).astype(np.int64)
-
-
-# a search looks at hundreds of foldings of a layer, one layer after the other
-
-
-@lru_cache(maxsize=32)
-def _rows_arriving(layer: Conv2d, rows: int) -> Times:
-    """[tiles] rows of the input that arrive for each tile, those below the last window with the last one."""
-    wave = wave_of(layer, rows)
-    found = wave.rows_by_tile.copy()
-    found[-1] += layer.read_shape[1] - wave.rows_used
-    return found
-
-
-@lru_cache(maxsize=32)
-def _arriving_rows(layer: Conv2d, rows: int) -> tuple[Times, Times]:
-    """The different values of `_rows_arriving`, and how often each is."""
-    values, counts = np.unique(_rows_arriving(layer, rows), return_counts=True)
-    return values, counts
 
 
 @lru_cache(maxsize=4096)

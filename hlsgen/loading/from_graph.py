@@ -24,7 +24,7 @@ from hlsgen.model.ir import Graph
 from hlsgen.model.ports import Floats
 from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
-from hlsgen.passes.single_precision import single_precision
+from hlsgen.passes.single_precision import refused_by_kernels, single_precision
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.search_types import quantised_network
@@ -130,8 +130,8 @@ def from_float(
     any_weights = constraints.weights.any_weights(reference)
     asked = precision_of(precision)
     if isinstance(asked.default, FloatType):
-        options = _in_float32(asked, options)
-        graph = single_precision(reference)
+        options = _in_float32(asked, options, reference)
+        graph = single_precision(reference, shared="shared" in options.styles)
         return _design(
             graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
         )
@@ -165,12 +165,15 @@ def from_float(
     )
 
 
-def _in_float32(precision: Precision, options: Options) -> Options:
-    """The options of a network in float32, which style: tasks alone has.
+def _in_float32(precision: Precision, options: Options, graph: Graph) -> Options:
+    """The options of a network in float32, which style: dataflow has no hardware for.
 
-    Raises DesignError: another style, or other types too.
+    Raises DesignError: that style, or other types too.
     """
-    refused = {name: _fixed_only(name) for name in options.styles if name != "tasks"}
+    refused = {name: _fixed_only() for name in options.styles if name in ("dataflow", "mixed")}
+    lacking = refused_by_kernels(graph)
+    if options.style == AUTO and lacking:
+        refused["tasks"] = lacking[0]
     if options.style in refused:
         raise DesignError(refused[options.style])
     if precision != Precision(default=precision.default):
@@ -179,10 +182,9 @@ def _in_float32(precision: Precision, options: Options) -> Options:
     return replace(options, refused={**options.refused, **refused})
 
 
-def _fixed_only(style: str) -> Problem:
-    what = "a shared processor" if style in ("shared", "mixed") else "a streaming kernel"
-    message = f"precision is float32, and {what} computes in fixed point"
-    return Problem(message=message, fix="style: tasks; or auto, or fixed<16,6>")
+def _fixed_only() -> Problem:
+    message = "precision is float32, and a streaming kernel computes in fixed point"
+    return Problem(message=message, fix="style: tasks or shared; or auto, or fixed<16,6>")
 
 
 def from_fixed(

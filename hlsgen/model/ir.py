@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -182,15 +182,23 @@ class PackedCodes(Mapping[str, Codes]):
         return len(self._packed)
 
 
+Compute: TypeAlias = Callable[[Layer, Sequence[Codes]], Codes]
+"""The result of a layer, from those of its sources."""
+
+
 def counted_golden(
-    graph: Graph, inputs: Mapping[str, Codes], passes: Mapping[str, int] | None = None
+    graph: Graph,
+    inputs: Mapping[str, Codes],
+    passes: Mapping[str, int] | None = None,
+    compute: Compute | None = None,
 ) -> Golden:
     """`run_golden` that counts the values which its layers clip.
 
-    passes: of convolutions in float32, the input channels that hardware adds up at a time.
+    passes: of convolutions in float32, the input channels that hardware adds up at a time. compute: golden of
+    a layer, where hardware adds floats in an order of its own.
     """
     excess: dict[str, Mapping[FixedType, OverflowCount]] = {}
-    return Golden(tensors=dict(golden_by_layer(graph, inputs, excess, passes)), excess=excess)
+    return Golden(tensors=dict(golden_by_layer(graph, inputs, excess, passes, compute)), excess=excess)
 
 
 def run_golden(
@@ -206,10 +214,11 @@ def golden_by_layer(
     inputs: Mapping[str, Codes],
     excess: dict[str, Mapping[FixedType, OverflowCount]] | None = None,
     passes: Mapping[str, int] | None = None,
+    compute: Compute | None = None,
 ) -> Iterator[tuple[str, Codes]]:
     """The codes of each tensor by name, inputs first; none is held longer than layers read it.
 
-    excess: is told what each layer clips. passes: as of `counted_golden`.
+    excess: is told what each layer clips. passes, compute: as of `counted_golden`.
     """
     last = {source: layer.name for layer in graph.layers for source in layer.inputs}
     values: dict[str, Codes] = {}
@@ -226,7 +235,7 @@ def golden_by_layer(
         for source in set(layer.inputs):
             if last[source] == layer.name:
                 del values[source]
-        yield keep(layer.name, _golden(layer, sources, excess, passes or {}))
+        yield keep(layer.name, _golden(layer, sources, excess, passes or {}, compute))
 
 
 def _golden(
@@ -234,10 +243,13 @@ def _golden(
     sources: list[Codes],
     excess: dict[str, Mapping[FixedType, OverflowCount]] | None,
     passes: Mapping[str, int],
+    compute: Compute | None,
 ) -> Codes:
     if excess is not None:
         with counting_overflow() as excess[layer.name]:
-            return _golden(layer, sources, None, passes)
+            return _golden(layer, sources, None, passes, compute)
+    if compute is not None:
+        return compute(layer, sources)
     if isinstance(layer, Conv2d) and layer.name in passes:
         return layer.golden(*sources, simd=passes[layer.name])
     return layer.golden(*sources)

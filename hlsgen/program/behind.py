@@ -89,6 +89,7 @@ def _joined(first: Task, task: Task, layers: Mapping[str, Layer]) -> Task | None
     plain = (stage.slope, stage.offset, stage.tie, stage.joining) == (stage.factor, 0, 0, 0)
     if not plain if task.weights is not None else len(task.layers) > 1:
         return None
+    assert isinstance(first.output.type, FixedType)
     behind = Behind(
         window=task.window,
         type=first.output.type,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
 from hlsgen.hardware.processor import MOST_JOINING_UP, OFFSET_BITS, Processor
 from hlsgen.program.scaling import Scaling, Term, fraction_for, split
 
@@ -154,8 +154,9 @@ class Epilogue:
             most=max(ends),
         )
 
-    def joined(self, type_: FixedType, *, negative: bool = False) -> Epilogue:
+    def joined(self, type_: NumberType, *, negative: bool = False) -> Epilogue:
         """With a tensor of this type added, or subtracted."""
+        assert isinstance(type_, FixedType)
         if self.pending.joins is not None or self.pending.limited or self.pending.scaling is not None:
             raise NotFused("an addition follows another one or limits that nothing has rounded")
         if self._reads_another:
@@ -172,8 +173,9 @@ class Epilogue:
             most=(self.most << mine) + (high << other),
         )
 
-    def multiplied(self, own: FixedType, type_: FixedType) -> Epilogue:
+    def multiplied(self, own: NumberType, type_: NumberType) -> Epilogue:
         """Multiplied by a tensor of this type, as a number of type `own` that holds it."""
+        assert isinstance(own, FixedType) and isinstance(type_, FixedType)
         if not self.processor.scales:
             raise NotFused("two tensors are multiplied")
         if self._reads_another:
@@ -209,8 +211,9 @@ class Epilogue:
         """Whether a second tensor joins already."""
         return self.pending.multiplies is not None or any(stage.joining for stage in self.stages)
 
-    def cast(self, type_: FixedType) -> Epilogue:
+    def cast(self, type_: NumberType) -> Epilogue:
         """As `type_` rounds it and fits it."""
+        assert isinstance(type_, FixedType)
         shift = self.fraction - type_.fraction
         least, most = (_rounded(end, self.fraction, type_) for end in (self.least, self.most))
         holds = type_.lowest_code <= least and most <= type_.max_code
@@ -239,12 +242,14 @@ class Epilogue:
             raise NotFused(f"averages may leave {type_}, which does not saturate")
         return divided._closed(type_)
 
-    def rounded(self, type_: FixedType) -> Epilogue:
+    def rounded(self, type_: NumberType) -> Epilogue:
         """With what is open rounded to `type_`, so that something may be added."""
+        assert isinstance(type_, FixedType)
         return self if self.pending.is_empty else self._closed(type_)
 
-    def finished(self, type_: FixedType) -> tuple[Stage, ...]:
+    def finished(self, type_: NumberType) -> tuple[Stage, ...]:
         """The stages that give codes of `type_`."""
+        assert isinstance(type_, FixedType)
         if not self.pending.is_empty or self.begin != type_.fraction or not self.stages:
             return self._closed(type_).stages
         return self.stages

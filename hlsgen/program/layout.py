@@ -18,16 +18,26 @@ from hlsgen.layers.base import Shape
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Words of a tensor [C, H, W] of codes of `bits` bits, for `rows` rows and `lanes` channels at once."""
+    """Words of a tensor [C, H, W] of codes of `bits` bits, for `rows` rows and `lanes` channels at once.
+
+    floating: codes are float32, and words hold their bits.
+    """
 
     shape: Shape
     rows: int
     lanes: int
     bits: int
+    floating: bool = False
 
     @classmethod
     def of(cls, processor: Processor, shape: Shape) -> Layout:
-        return cls(shape=shape, rows=processor.rows, lanes=processor.lanes, bits=processor.activation_bits)
+        return cls(
+            shape=shape,
+            rows=processor.rows,
+            lanes=processor.lanes,
+            bits=processor.activation_bits,
+            floating=processor.floating,
+        )
 
     @property
     def groups(self) -> int:
@@ -60,6 +70,8 @@ class Layout:
         """Codes [frames, C, H, W] -> bytes [frames, frame_bytes]; what fills up is zero."""
         channels, height, width = self.shape
         frames = len(codes)
+        if self.floating:
+            codes = np.ascontiguousarray(codes, np.float32).view(np.int32)
         full = np.zeros((frames, self.groups * self.lanes, self.blocks * self.rows, width), np.int64)
         full[:, :channels, :height] = codes
         split = full.reshape(frames, self.groups, self.lanes, self.blocks, self.rows, width)
@@ -70,13 +82,13 @@ class Layout:
     def unpacked(self, data: NDArray[np.uint8], *, signed: bool) -> Codes:
         """Bytes [frames, frame_bytes] -> codes [frames, C, H, W]."""
         channels, height, width = self.shape
-        wide = np.dtype(f"<{'i' if signed else 'u'}{self.bits // 8}")
+        wide = np.dtype("<f4" if self.floating else f"<{'i' if signed else 'u'}{self.bits // 8}")
         flat = np.ascontiguousarray(data).view(wide)
         split = flat.reshape(len(data), self.groups, self.blocks, width, self.rows, self.lanes)
         full = split.transpose(0, 1, 5, 2, 4, 3).reshape(
             len(data), self.groups * self.lanes, self.blocks * self.rows, width
         )
-        return full[:, :channels, :height].astype(np.int64)
+        return full[:, :channels, :height].astype(np.float32 if self.floating else np.int64)
 
     def known(self) -> NDArray[np.bool_]:
         """Which bytes [frame_bytes] of a frame hold codes, not what fills words up."""

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import FixedType, FloatType, NumberType
 from hlsgen.hardware.processor import Processor
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer, Shape
@@ -34,6 +35,7 @@ from hlsgen.layers.unary import Unary
 from hlsgen.model.ir import Graph
 from hlsgen.program.behind import with_windows
 from hlsgen.program.epilogue import Epilogue, NotFused
+from hlsgen.program.float_epilogue import FloatEpilogue
 from hlsgen.program.parts import beside, from_channel
 from hlsgen.program.regions import MOST_REGIONS, regions
 from hlsgen.program.scaling import Scaling
@@ -49,6 +51,7 @@ from hlsgen.program.windows import (
     why_no_table,
 )
 
+Finishing: TypeAlias = Epilogue | FloatEpilogue
 NARROWER = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
 
 
@@ -65,7 +68,7 @@ class Prefix:
     """Layers that a task may do together, what they do to its sums, and the tensor that joins."""
 
     taken: tuple[Layer, ...]
-    epilogue: Epilogue
+    epilogue: Finishing
     added: Stored | None
 
     @property
@@ -115,7 +118,7 @@ class _Lowering:
 
     def run(self) -> Lowered:
         for port in self.graph.inputs:
-            type_ = _fixed(port.tensor.type, port.name)
+            type_ = port.tensor.type
             if not self._holds(type_):
                 raise DesignError(
                     Problem(message=f"input {port.name} is {type_}, {self._too_wide}", fix=NARROWER)
@@ -158,7 +161,7 @@ class _Lowering:
             needed |= {task.source.name, task.output.name} | ({task.added.name} if task.added else set())
         return {name: stored for name, stored in self.tensors.items() if name in needed}
 
-    def _store(self, name: str, shape: Shape, type_: FixedType) -> Stored:
+    def _store(self, name: str, shape: Shape, type_: NumberType) -> Stored:
         self.tensors[name] = Stored(name=name, shape=shape, type=type_, of=name)
         return self.tensors[name]
 
@@ -178,7 +181,7 @@ class _Lowering:
         except NotFused as failure:
             raise refused(layer, str(failure), "another type for its results, or style: dataflow") from None
 
-    def _prefixes(self, layer: Layer, epilogue: Epilogue, added: Stored | None) -> list[Prefix]:
+    def _prefixes(self, layer: Layer, epilogue: Finishing, added: Stored | None) -> list[Prefix]:
         """The layer alone, and with each that may join it behind the ones before."""
         prefixes = [Prefix(taken=(layer,), epilogue=epilogue, added=added)]
         while (following := self._following(prefixes[-1].last)) is not None:
@@ -244,7 +247,7 @@ class _Lowering:
         except NotFused:
             return None
 
-    def _with_operand(self, epilogue: Epilogue, layer: Binary, index: int) -> tuple[Epilogue, Stored]:
+    def _with_operand(self, epilogue: Finishing, layer: Binary, index: int) -> tuple[Finishing, Stored]:
         """With one of the operands of a layer, to whose results `epilogue` leads those of the other one."""
         if layer.broadcasts and not (self.processor.scales and index == 1):
             raise NotFused("one value a channel is added to all its pixels")
@@ -259,7 +262,7 @@ class _Lowering:
         self,
         taken: Sequence[Layer],
         found: Computed,
-        epilogue: Epilogue,
+        epilogue: Finishing,
         source: Stored,
         added: Stored | None,
         function: Unary | None,
@@ -268,7 +271,7 @@ class _Lowering:
         whose results are too wide to store are an error.
         """
         last = taken[-1]
-        out_shape, type_ = last.output_shape, _fixed(last.output_type, last.name)
+        out_shape, type_ = last.output_shape, last.output_type
         stages = epilogue.finished(type_ if function is None else function.source_type)
         pool = self._pool_behind(last)
         if pool is not None:
@@ -294,11 +297,13 @@ class _Lowering:
         )
         self.tasks.append(self._with_unfolded_source(task))
 
-    def _check_width(self, layer: Layer, type_: FixedType) -> None:
+    def _check_width(self, layer: Layer, type_: NumberType) -> None:
         if not self._holds(type_):
             raise refused(layer, f"its results are {type_}, {self._too_wide}", NARROWER)
 
-    def _holds(self, type_: FixedType) -> bool:
+    def _holds(self, type_: NumberType) -> bool:
+        if isinstance(type_, FloatType) or self.processor.floating:
+            return isinstance(type_, FloatType) and self.processor.floating
         return (
             type_.width + (not type_.signed and not self.processor.unsigned) <= self.processor.activation_bits
         )
@@ -314,6 +319,8 @@ class _Lowering:
         inputs = {port.name for port in self.graph.inputs if not port.fed}
         if task.source.name not in inputs:
             return task
+        if self.processor.floating and not isinstance(self.layers[task.layers[0]], Conv2d):
+            return task  # an average of a single channel adds pixel by pixel
         other = unfolded(task, self.processor.lanes)
         if other is not task:
             self.tensors[other.source.name] = other.source
@@ -321,7 +328,7 @@ class _Lowering:
 
     def _concat(self, layer: Concat) -> None:
         """Tasks for each part, which cast it and write it to its channels, rows or columns."""
-        type_ = _fixed(layer.result_type, layer.name)
+        type_ = layer.result_type
         self._check_width(layer, type_)
         sources = [self.tensors[name] for name in layer.inputs]
         output = self._store(layer.name, layer.output_shape, type_)
@@ -341,7 +348,7 @@ class _Lowering:
 
     def _in_regions(self, layer: Pool) -> None:
         """Tasks for each rectangle of a pool's output whose windows are alike, and those that join them."""
-        type_ = _fixed(layer.result_type, layer.name)
+        type_ = layer.result_type
         self._check_width(layer, type_)
         source, found = self.tensors[layer.inputs[0]], regions(layer)
         if len(found) > MOST_REGIONS:
@@ -399,8 +406,10 @@ def needs_tables(graph: Graph) -> bool:
     return any(isinstance(layer, Table | Steps) for layer in graph.layers)
 
 
-def finished_by(layer: Layer, epilogue: Epilogue, *, begins: bool = False) -> Epilogue:
+def finished_by(layer: Layer, epilogue: Finishing, *, begins: bool = False) -> Finishing:
     """What `layer` does to values one by one, behind its sums. begins: these are its own. Raises NotFused."""
+    if isinstance(epilogue, FloatEpilogue):
+        return _floats_finished_by(layer, epilogue, begins)
     if isinstance(layer, Conv2d):
         if isinstance(layer, Affine) and not (begins and not epilogue.processor.scales):
             epilogue = epilogue.scaled(scaling_of(layer))
@@ -417,6 +426,19 @@ def finished_by(layer: Layer, epilogue: Epilogue, *, begins: bool = False) -> Ep
         return epilogue.cast(layer.exact_type).cast(_fixed(layer.result_type, layer.name))
     if isinstance(layer, Cast):
         return epilogue.cast(_fixed(layer.output_type, layer.name))
+    return epilogue
+
+
+def _floats_finished_by(layer: Layer, epilogue: FloatEpilogue, begins: bool) -> FloatEpilogue:
+    """The same in float32, where a convolution's limits are part of what it computes."""
+    if isinstance(layer, Conv2d) and not begins:
+        raise NotFused("its channels are scaled by factors of their own")
+    if isinstance(layer, Clamp):
+        return epilogue.limited(layer.low, layer.high)
+    if isinstance(layer, Leaky):
+        if layer.slopes.size != 1:
+            raise NotFused("a slope for each channel")
+        return epilogue.sloped(float(layer.slopes[0]))
     return epilogue
 
 

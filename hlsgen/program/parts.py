@@ -8,7 +8,7 @@ import numpy as np
 
 from hlsgen.hardware.processor import Processor
 from hlsgen.program.tasks import Stored, Task, Window
-from hlsgen.program.windows import ONE, identity
+from hlsgen.program.windows import identity, one_of
 
 
 def beside(
@@ -61,11 +61,11 @@ def from_channel(processor: Processor, name: str, source: Stored, output: Stored
     if not before:
         return [plain]
     first = min(processor.lanes - before, channels)
-    choice = ONE * np.eye(channels, dtype=np.int64)[:, :, None, None]
+    choice = one_of(output.type) * np.eye(channels, dtype=np.int64)[:, :, None, None]
     shared = replace(
         plain,
         name=f"{name}_first",
-        weights=np.concatenate([np.zeros((before, channels, 1, 1), np.int64), choice[:first]]),
+        weights=np.concatenate([np.zeros((before, channels, 1, 1), choice.dtype), choice[:first]]),
         groups=1,
         out_shape=(before + first, rows, columns),
         offset=offset - before,

@@ -20,6 +20,7 @@ from hlsgen.hardware.descriptor import encoded, fields_of
 from hlsgen.hardware.processor import BIAS_BITS, WINDOW_SIDE, Processor
 from hlsgen.model.ir import Graph
 from hlsgen.program.epilogue import Stage
+from hlsgen.program.float_golden import FloatGolden
 from hlsgen.program.layout import Layout
 from hlsgen.program.lowering import Lowered, lowered
 from hlsgen.program.memory_plan import Life, MemoryPlan, planned
@@ -117,7 +118,7 @@ class Program(Brief):
             if task.added.name == task.output.name:
                 found["residual_base"] += begin  # a part of a concat joins what the part before has left
             found["residual"] = 2 if task.adds_a_pixel else 1
-            found["residual_signed"] = int(task.added.type.signed)
+            found["residual_signed"] = int(task.added.signed)
         found |= _shape_fields(tiling)
         found |= _stage_fields(task.stages)
         if self.processor.scales:
@@ -138,6 +139,14 @@ class Program(Brief):
             f"{role}_frame": layout.frame_words,
             f"{role}_plane": layout.plane_words,
         }
+
+    @cached_property
+    def golden_of(self) -> FloatGolden | None:
+        """Golden of a layer as this processor adds floats; None: in fixed point, where any order will do."""
+        if not self.processor.floating:
+            return None
+        unfolded = {task.layers[0] for task in self.tasks if task.source.unfolded is not None}
+        return FloatGolden(lanes=self.processor.lanes, unfolded=frozenset(unfolded))
 
     @cached_property
     def weights(self) -> NDArray[np.uint8]:
@@ -167,7 +176,7 @@ class Program(Brief):
         first = plan.places[name] * layout.word_bytes
         count = frames if name in self.outer else min(frames, self.together)
         part = data[first : first + count * layout.frame_bytes].reshape(count, -1)
-        return layout.unpacked(part, signed=stored.type.signed)
+        return layout.unpacked(part, signed=stored.signed)
 
 
 def program(graph: Graph, processor: Processor, together: int) -> Program:
@@ -199,7 +208,8 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
     """
     processor, task = tiling.processor, tiling.task
     lanes = processor.lanes
-    bias = np.zeros(tiling.out_groups * lanes, np.int64)
+    kind = "f" if processor.floating else "i"
+    bias = np.zeros(tiling.out_groups * lanes, f"<{kind}{BIAS_BITS // 8}")
     if task.bias is not None:
         bias[: task.out_shape[0]] = task.bias
     numbers = [bias]
@@ -246,7 +256,9 @@ def _window_weight_bytes(tiling: Tiling, weights: Codes) -> NDArray[np.uint8]:
 
 
 def _words(numbers: Codes) -> NDArray[np.uint8]:
-    """The bytes of numbers of 32 bits."""
+    """The bytes of numbers of 32 bits; of floats their own."""
+    if numbers.dtype.kind == "f":
+        return numbers.view(np.uint8)
     return numbers.astype(f"<i{BIAS_BITS // 8}").view(np.uint8)
 
 
@@ -304,12 +316,12 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "out_groups": tiling.out_groups,
         "pool": int(task.pooled),
         "table": int(task.table is not None),
-        "signed_results": int(task.output.type.signed),
+        "signed_results": int(task.output.signed),
         "stored_columns": task.stored_shape[2],
         "stored_blocks": tiling.stored_blocks,
         "stored_band": tiling.stored_band,
         "largest": int(task.weights is None),
-        "signed_pixels": int(task.source.type.signed),
+        "signed_pixels": int(task.source.signed),
         "kernel_rows": window.kernel[0],
         "kernel_columns": window.kernel[1],
         "stride_rows": window.stride[0],

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import Codes, FixedType, NumberType
 from hlsgen.base.short_repr import Brief
 from hlsgen.layers.base import Shape
 from hlsgen.program.epilogue import Stage
@@ -27,10 +27,15 @@ class Stored(Brief):
 
     name: str
     shape: Shape
-    type: FixedType
+    type: NumberType
     unfolded: tuple[int, int, int, int] | None = None
     of: str = ""
     """The graph's tensor that it holds."""
+
+    @property
+    def signed(self) -> bool:
+        """Whether its codes have a sign."""
+        return not isinstance(self.type, FixedType) or self.type.signed
 
 
 @dataclass(frozen=True, kw_only=True)

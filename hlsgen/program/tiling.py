@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hlsgen.base.fixed import Codes
 from hlsgen.hardware.descriptor import MOST_ROWS
 from hlsgen.hardware.processor import MOST_SIZE, Processor
 from hlsgen.program.tasks import Task
@@ -174,6 +173,10 @@ class Tiling:
     def positions(self, band: int) -> int:
         return self.blocks_of(band) * self.task.out_shape[2] * self.frames
 
+    def turns(self, band: int) -> int:
+        """Iterations of a tap of a band: its positions, and those that are waited for."""
+        return max(self.positions(band), self.processor.interleave)
+
 
 def is_whole(processor: Processor, task: Task) -> bool:
     """Whether all rows of a frame are one band, as a window over the results needs them."""
@@ -237,8 +240,13 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     whole = cut(frames, band_out)
     if len(whole.chunks) == 1:
         return whole
+    # the sums of a step stay in registers, or in a memory of a few positions, while its weights come in parts
+    at_once = [count for count in range(1, frames + 1) if together % count == 0]
+    for count in reversed(at_once):
+        if cut(count, band_out).positions(0) <= processor.most_interleaved:
+            return cut(count, band_out)
     single = cut(1, 1)
-    if single.positions(0) > 1:
+    if single.positions(0) > processor.most_interleaved:
         needed, depth = single.weight_words, processor.weight_depth
         raise NotTiled(f"the weights of {task.name} take {needed} words of a bank, which has {depth}")
     return single
@@ -291,7 +299,7 @@ def _check_limits(processor: Processor, task: Task) -> None:
     assert processor.rows <= MOST_ROWS
 
 
-def weight_matrix(tiling: Tiling) -> NDArray[np.signedinteger[Any]]:
+def weight_matrix(tiling: Tiling) -> Codes:
     """Weights [passes, words, OUTPUTS, LANES inputs]: a word a tap and channel group, in their order, as
     integers of the processor's width.
     """
@@ -300,7 +308,9 @@ def weight_matrix(tiling: Tiling) -> NDArray[np.signedinteger[Any]]:
     outputs, kernel = task.out_shape[0], task.window.kernel
     members, each = outputs // task.groups, task.in_shape[0] // task.groups
     shape = (tiling.passes, kernel[0], kernel[1], tiling.read_groups, tiling.processor.outputs, lanes)
-    found = np.zeros(shape, f"<i{tiling.processor.weight_bits // 8}")
+    found = np.zeros(
+        shape, f"<{'f' if tiling.processor.floating else 'i'}{tiling.processor.weight_bits // 8}"
+    )
     values = np.asarray(task.weights)
     if task.groups == 1:
         for first in range(0, outputs, each_pass):

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
 from hlsgen.hardware.processor import BIAS_BITS, TABLE_ENTRIES, Processor
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.affine import Affine
@@ -31,6 +31,8 @@ from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Unary
 from hlsgen.program.epilogue import Epilogue, NotFused
+from hlsgen.program.float_epilogue import FloatEpilogue
+from hlsgen.program.float_windows import float_weights, pooled_by
 from hlsgen.program.tasks import Window
 from hlsgen.program.unsupported import refused
 
@@ -50,7 +52,7 @@ class Computed:
     weights: Codes | None
     groups: int = 1
     bias: Codes | None = None
-    epilogue: Epilogue
+    epilogue: Epilogue | FloatEpilogue
 
 
 def computed(layer: Layer, processor: Processor) -> Computed:
@@ -64,16 +66,22 @@ def computed(layer: Layer, processor: Processor) -> Computed:
     raise refused(layer, f"it is of kind {layer.kind}", "style: dataflow, or leave it to the host")
 
 
-def identity(shape: Shape, type_: FixedType, processor: Processor, window: Window | None = None) -> Computed:
+def identity(shape: Shape, type_: NumberType, processor: Processor, window: Window | None = None) -> Computed:
     """Every value as it is."""
     channels = shape[0]
+    if isinstance(type_, FloatType):
+        ones = np.ones((channels, 1, 1, 1), np.float32)
+        return Computed(window=window or Window(), weights=ones, groups=channels, epilogue=FloatEpilogue())
     weights = np.full((channels, 1, 1, 1), ONE)
     epilogue = Epilogue.of_sum(processor, type_.fraction, type_.min_code, type_.max_code, finer=ONE_BITS)
     return Computed(window=window or Window(), weights=weights, groups=channels, epilogue=epilogue)
 
 
 def _conv(layer: Layer, processor: Processor) -> Computed:
-    assert isinstance(layer, Conv2d) and isinstance(layer.weight_type, FixedType)
+    assert isinstance(layer, Conv2d)
+    if layer.is_float:
+        return _float_conv(layer)
+    assert isinstance(layer.weight_type, FixedType)
     if not layer.accumulator_suffices():
         raise NotFused(f"its accumulator of {layer.accumulator} is narrower than its sums")
     finer = layer.sum_fraction - layer.product_fraction
@@ -96,6 +104,18 @@ def _conv(layer: Layer, processor: Processor) -> Computed:
     window = Window(kernel=kernel, stride=layer.stride, dilation=layer.dilation, top=top, left=left)
     epilogue = Epilogue.of_sum(processor, layer.sum_fraction, *layer.worst_case_sum, finer=scale)
     return Computed(window=window, weights=weights, groups=layer.groups, bias=bias, epilogue=epilogue)
+
+
+def _float_conv(layer: Conv2d) -> Computed:
+    weights, kernel = float_weights(layer)
+    top, left, _, _ = layer.padding
+    return Computed(
+        window=Window(kernel=kernel, stride=layer.stride, dilation=layer.dilation, top=top, left=left),
+        weights=weights,
+        groups=layer.groups,
+        bias=layer.bias if layer.bias.size else None,
+        epilogue=FloatEpilogue().limited(layer.low, layer.high),
+    )
 
 
 def _scale(layer: Conv2d, processor: Processor) -> int:
@@ -132,7 +152,11 @@ def has_unlike_windows(layer: Pool) -> bool:
 
 def of_windows(layer: Pool, window: Window, count: int, processor: Processor) -> Computed:
     """What a pool makes of windows that are alike, of which it counts so many pixels."""
-    channels, type_ = layer.source.shape[0], layer.source_type
+    channels = layer.source.shape[0]
+    if layer.is_float:
+        weights, behind = pooled_by(layer, window, count)
+        return Computed(window=window, weights=weights, groups=channels, epilogue=behind)
+    type_ = layer.source_type
     if layer.function == "max":
         epilogue = Epilogue.of_sum(processor, type_.fraction, type_.min_code, type_.max_code)
         return Computed(
@@ -165,11 +189,14 @@ def _combined(layer: Layer, processor: Processor) -> Computed:
     return _values(layer, processor)
 
 
-def _type_of(layer: Layer) -> FixedType:
+def _type_of(layer: Layer) -> NumberType:
     """The type of what a layer reads."""
-    found = layer.sources[0].type
-    assert isinstance(found, FixedType), f"{layer.name} is in floating point"
-    return found
+    return layer.sources[0].type
+
+
+def one_of(type_: NumberType) -> Codes:
+    """The weight of what stays as it is."""
+    return np.array(1, np.float32) if isinstance(type_, FloatType) else np.array(ONE, np.int64)
 
 
 def _looked_up(layer: Layer, processor: Processor) -> Computed:
@@ -195,6 +222,7 @@ def why_no_table(layer: Layer, processor: Processor) -> str:
 def table_of(layer: Unary) -> Codes:
     """[256] the result of each code that a layer may read, at the place that its lowest 8 bits are."""
     type_ = _type_of(layer)
+    assert isinstance(type_, FixedType), f"{layer.name} is in floating point"
     codes = np.arange(type_.min_code, type_.max_code + 1)
     small = replace(layer, source=replace(layer.source, shape=(1, 1, len(codes))))
     found = np.zeros(TABLE_ENTRIES, np.int64)
@@ -219,7 +247,8 @@ def _crop(layer: Layer, processor: Processor) -> Computed:
     if len(channels) == layer.source.shape[0]:
         return found
     chosen = (channels[:, None] == np.arange(layer.source.shape[0])).astype(np.int64)
-    return Computed(window=window, weights=ONE * chosen[:, :, None, None], epilogue=found.epilogue)
+    one = one_of(_type_of(layer))
+    return Computed(window=window, weights=one * chosen[:, :, None, None], epilogue=found.epilogue)
 
 
 def _rearrange(layer: Layer, processor: Processor) -> Computed:
@@ -235,8 +264,8 @@ def _rearrange(layer: Layer, processor: Processor) -> Computed:
         taken = layer.indices[:, 0, 0] // (height * width)
         if np.array_equal(layer.indices, source[taken]):
             chosen = (taken[:, None] == np.arange(channels)).astype(np.int64)
-            plain = identity(layer.source.shape, _type_of(layer), processor)
-            return Computed(window=Window(), weights=ONE * chosen[:, :, None, None], epilogue=plain.epilogue)
+            plain, one = identity(layer.source.shape, _type_of(layer), processor), one_of(_type_of(layer))
+            return Computed(window=Window(), weights=one * chosen[:, :, None, None], epilogue=plain.epilogue)
     if rows % height == 0 and columns % width == 0:
         shuffled = _shuffled(layer, source, (rows // height, columns // width), processor)
         if shuffled is not None:
@@ -252,13 +281,14 @@ def _shuffled(layer: Rearrange, source: Codes, by: tuple[int, int], processor: P
     """
     channels, height, width = source.shape
     found = layer.output_shape[0]
-    weights = np.zeros((found, channels, *by), np.int64)
+    one = one_of(_type_of(layer))
+    weights = np.zeros((found, channels, *by), one.dtype)
     for row, column in np.ndindex(*by):
         part = layer.indices[:, row :: by[0], column :: by[1]]
         taken = part[:, 0, 0] // (height * width)
         if not np.array_equal(part, source[taken]):
             return None
-        weights[np.arange(found), taken, by[0] - 1 - row, by[1] - 1 - column] = ONE
+        weights[np.arange(found), taken, by[0] - 1 - row, by[1] - 1 - column] = one
     window = Window(kernel=by, top=by[0] - 1, left=by[1] - 1, repeat=by, zeros=True)
     plain = identity(layer.source.shape, _type_of(layer), processor)
     return Computed(window=window, weights=weights, epilogue=plain.epilogue)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.cost.program_time import TaskTime
+from hlsgen.hardware.processor import FLOAT_BITS
 from hlsgen.program.program import Program
 from hlsgen.report.section import Count, Flag, Number, Section, Some, Text, Texts
 from hlsgen.report.tables import table
@@ -16,10 +17,10 @@ class ProcessorFigures(Section):
     """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
 
     extra_lanes: output channels computed beside those of a word.
-    fabric_lanes: output channels whose products are logic cells. pool_columns: of tensors that are pooled on
-    their way to DDR, the most. window_columns: of those over which a second window moves there: depthwise
-    convolutions, if there are window_products, largest values, if window_largest. frames_together: of a
-    round. busy: the part of its products in all its time that the network needs.
+    fabric_lanes: output channels whose products, of floats additions, are logic cells. pool_columns: of
+    tensors that are pooled on their way to DDR, the most. window_columns: of those over which a second window
+    moves there: depthwise convolutions, if there are window_products, largest values, if window_largest.
+    frames_together: of a round. busy: the part of its products in all its time that the network needs.
     """
 
     rows: Some
@@ -115,9 +116,11 @@ def task_figures(
 
 def processor_text(one: ProcessorFigures) -> str:
     """The processor in words."""
-    products = "two products a DSP" if one.packed else "a product a DSP"
+    floating = one.activation_bits == FLOAT_BITS
+    products = "two products a DSP" if one.packed else "in float32" if floating else "a product a DSP"
     if one.fabric_lanes:
-        products += f", those of {one.fabric_lanes} output channels in logic cells"
+        what = "the additions" if floating else "those"
+        products += f", {what} of {one.fabric_lanes} output channels in logic cells"
     outputs = one.lanes + one.extra_lanes
     if one.window_products:
         products += ", and multipliers of their own for depthwise convolutions on the way to DDR"

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Self
 
 from hlsgen.cost.processor import processor_resources
-from hlsgen.cost.resources import Resources
+from hlsgen.cost.resources import FMUL_DSP, Resources
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.model.ir import Graph
 from hlsgen.program.program import Program
@@ -104,10 +104,10 @@ class SharedEstimate(NetworkEstimate):
     def _roofline(self) -> Roofline | None:
         one, macs = self.hardware.processor, self.graph.macs
         moved = sum(time.bytes_moved for time in self.hardware.times)
-        products = 2 if one.packed else 1
+        products, dsps = 2 if one.packed else 1, FMUL_DSP if one.floating else 1
         return roofline_figures(
             ceilings=(
-                dsp_ceiling(self.board, self.clock_mhz, products=products, dsps=1),
+                dsp_ceiling(self.board, self.clock_mhz, products=products, dsps=dsps),
                 built_ceiling([(one.multipliers, self.instances)], self.clock_mhz),
             ),
             gops=self.gops,
@@ -131,7 +131,7 @@ class SharedEstimate(NetworkEstimate):
                 rows=one.rows,
                 pe=one.lanes,
                 simd=one.lanes,
-                arithmetic="packed" if one.packed else "plain",
+                arithmetic="float" if one.floating else "packed" if one.packed else "plain",
                 macs_per_cycle=layer.macs * self._program.together // own if own else 0,
             )
             found.append(

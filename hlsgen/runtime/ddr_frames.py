@@ -14,6 +14,7 @@ from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.csim.streaming import signed_codes
 from hlsgen.hardware.host_interface import HostInterface, HostPort, HostTensor
 from hlsgen.hardware.host_program import HostPlace
+from hlsgen.hardware.processor import FLOAT_BITS
 from hlsgen.program.layout import Layout
 from hlsgen.program.unfolding import unfolded_columns
 
@@ -111,8 +112,8 @@ def results_of(interface: HostInterface, port: HostPort, content: Bytes) -> Code
         return unpacked(content, tensor)
     place = interface.program.of(port.tensor)[0]
     layout, number = _layout(place), tensor.number
-    assert isinstance(number, FixedType)
-    found = layout.unpacked(content.reshape(-1, layout.frame_bytes), signed=number.signed)
+    signed = not isinstance(number, FixedType) or number.signed
+    found = layout.unpacked(content.reshape(-1, layout.frame_bytes), signed=signed)
     return found.astype(number.dtype)
 
 
@@ -124,4 +125,10 @@ def _blocks(codes: Codes, place: HostPlace) -> Bytes:
 
 
 def _layout(place: HostPlace) -> Layout:
-    return Layout(shape=place.shape, rows=place.rows, lanes=place.lanes, bits=8 * place.element_bytes)
+    return Layout(
+        shape=place.shape,
+        rows=place.rows,
+        lanes=place.lanes,
+        bits=8 * place.element_bytes,
+        floating=8 * place.element_bytes == FLOAT_BITS,
+    )

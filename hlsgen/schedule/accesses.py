@@ -3,6 +3,7 @@ together."""
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -289,7 +290,7 @@ def _use(memory: Memory, banks: tuple[int, ...], accesses: Sequence[Access], pat
         )
     ]
     here = _at_once(memory, here, paths)
-    reads = _weights(memory, [one for one in here if not one.writes])
+    reads = _weights(memory, _read_once([one for one in here if not one.writes], accesses))
     writes = _weights(memory, [one for one in here if one.writes])
     both = {block: reads.get(block, 0) + writes.get(block, 0) for block in {**reads, **writes}}
     most_writes = paths.most(writes)
@@ -346,6 +347,20 @@ def _shared(memory: Memory, access: Access) -> tuple[object, object]:
             shared.append(terms)
             apart.append(form.constant % dimension.banks)
     return tuple(shared), tuple(apart) if apart else None
+
+
+def _read_once(reads: Sequence[Access], accesses: Sequence[Access]) -> list[Access]:
+    """Reads without those of a word that was read before, under whichever branch, and not written in between:
+    the tool reads ahead of branches, and once (hijoouzc/UpConv_Block_HLS, 2024.2: 16 branches, II 1)."""
+    written = sorted(one.node for one in accesses if one.writes)
+    seen: set[object] = set()
+    kept = []
+    for one in sorted(reads, key=lambda one: one.node):
+        key = (one.where, bisect(written, one.node))
+        if key not in seen:
+            kept.append(one)
+        seen.add(key)
+    return kept
 
 
 def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:

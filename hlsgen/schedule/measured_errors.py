@@ -11,8 +11,8 @@ class MeasuredErrors:
     """Of loops in reports of Vitis HLS: shares in %, errors where the II is right, absolute.
 
     ii_decided: of all loops; ii_right: of those decided; one_right: of those of which II 1 is said;
-    above_right: of those of which a larger one is. median, within_90: what half, and 90 %, of the loops stay
-    within.
+    above_right: of the `above` loops of which a larger one is. median, within_90: what half, and 90 %, of the
+    loops stay within.
     """
 
     loops: int
@@ -21,6 +21,7 @@ class MeasuredErrors:
     ii_right: int
     one_right: int
     above_right: int
+    above: int
     depth_median: int
     depth_within_90: int
     chain_ns_median: float
@@ -34,22 +35,24 @@ class MeasuredErrors:
         return (
             f"measured on {self.loops} loops of {self.repositories} public repositories that it was not made "
             f"with: the II decided in {self.ii_decided} % and right in {self.ii_right} % of these (in "
-            f"{self.one_right} % where it is 1, in {self.above_right} % where it is more); where right, the "
-            f"depth is off by {self.depth_median} in the median and by up to {self.depth_within_90} in "
-            f"90 %, the chain by {self.chain_ns_median:g} and {self.chain_ns_within_90:g} ns"
+            f"{self.one_right} % where it is 1, in {self.above_right} % of {self.above} where it is more); "
+            f"where right, the depth is off by {self.depth_median} in the median and by up to "
+            f"{self.depth_within_90} in 90 %, the chain by {self.chain_ns_median:g} and "
+            f"{self.chain_ns_within_90:g} ns"
         )
 
 
 HELD_OUT = MeasuredErrors(
-    loops=151,
-    repositories=21,
-    ii_decided=89,
-    ii_right=85,
-    one_right=92,
-    above_right=68,
+    loops=164,
+    repositories=13,
+    ii_decided=80,
+    ii_right=92,
+    one_right=96,
+    above_right=29,
+    above=7,
     depth_median=0,
-    depth_within_90=3,
-    chain_ns_median=0.3,
-    chain_ns_within_90=2.31,
+    depth_within_90=5,
+    chain_ns_median=0.04,
+    chain_ns_within_90=1.59,
 )
-"""The fourth score of repositories that nobody had looked at, with the method as it was frozen for it."""
+"""The fifth score of repositories that nobody had looked at, with the method as it was frozen for it."""

@@ -51,6 +51,18 @@ def base_of(operand: Operand, definitions: Mapping[str, Instruction]) -> tuple[L
         operand = indices[0]
 
 
+def moves(operand: Operand, definitions: Mapping[str, Instruction]) -> bool:
+    """Whether an address moves: whether its offset has parts that vary."""
+    while isinstance(operand, Local):
+        defined = definitions.get(operand.name)
+        if defined is None or defined.opcode != "getelementptr":
+            return False
+        if not all(isinstance(index, Constant) for index in defined.operands[1:]):
+            return True
+        operand = defined.operands[0]
+    return False
+
+
 def steps_of(source: Type, indices: tuple[Operand, ...]) -> list[tuple[int, Operand]]:
     """The bytes that each index of a getelementptr steps by, with the index.
 

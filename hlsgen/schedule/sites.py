@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from hlsgen.schedule.control_flow import Loop, innermost_loops, loops_of
 from hlsgen.schedule.ir import Constant, Function, Global, Instruction, Local, Module, Operand
-from hlsgen.schedule.pointers import base_of
+from hlsgen.schedule.pointers import base_of, moves
 from hlsgen.schedule.pragmas import Pragma
 
 PLAIN, VARIABLE = "__hls_mark", "__hls_mark_variable"
@@ -128,6 +128,10 @@ def _add(
         return
     base, offset = base_of(call.operands[1], definitions)
     if base is None:
+        marks.lost.append(pragma)
+        return
+    if isinstance(base, Local) and base.name not in definitions and moves(call.operands[1], definitions):
+        # a callee's words of what its caller's pointer leads to: no array of its own to split
         marks.lost.append(pragma)
         return
     dimensions = numbers[4] or 0

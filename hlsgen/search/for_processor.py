@@ -53,9 +53,11 @@ class FittedProgram(Brief):
 
 def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
     """The fastest program. Raises DesignError: the network does not keep to the processor's limits."""
-    if graph.input.is_float:
-        message = f"{graph.name} is in floating point, and the processor {built.name} computes in fixed point"
-        raise DesignError(Problem(message=message, fix="a fixed-point precision"))
+    if graph.input.is_float != built.processor.floating:
+        its, own = ("floating", "fixed") if graph.input.is_float else ("fixed", "floating")
+        message = f"{graph.name} is in {its} point, and the processor {built.name} computes in {own} point"
+        fix = "a fixed-point precision" if graph.input.is_float else "precision: float32"
+        raise DesignError(Problem(message=message, fix=fix))
     plain = replace(built.processor.without_windows, pool_columns=0)
     found: list[FittedProgram] = [
         *_programs(graph, built, plain),

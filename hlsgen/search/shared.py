@@ -14,13 +14,14 @@ from itertools import product
 
 import numpy as np
 
+from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.processor import processor_resources
 from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.hardware.processor import BIAS_BITS, LEAST_POOLED_ROWS, LEAST_WINDOWED_ROWS, Processor
+from hlsgen.hardware.processor import BIAS_BITS, FLOAT_BITS, LEAST_POOLED_ROWS, LEAST_WINDOWED_ROWS, Processor
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
@@ -202,10 +203,7 @@ class SharedSearch:
     progress: Progress = silent
 
     def __post_init__(self) -> None:
-        if self.graph.input.is_float:
-            raise NoFit(
-                "a shared processor computes in fixed point", "a fixed-point precision, or style: tasks"
-            )
+        self.floating = self.graph.input.is_float
         self.tried = 0
         self.misses = Misses()
         self.lowered: dict[tuple[int, int], Lowered] = {}
@@ -215,7 +213,7 @@ class SharedSearch:
         self.widths = self._widths()
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
-        self.scales = needs_scales(self.graph, _widest(self.graph))
+        self.scales = not self.floating and needs_scales(self.graph, _widest(self.graph))
         self.windows = windows_behind(self.graph)
 
     def best(self) -> SharedHardware:
@@ -268,6 +266,14 @@ class SharedSearch:
         Raises NoFit: fewer are asked for than the network needs.
         """
         asked = self.constraints.processor
+        if self.floating:
+            for key in ("activation_bits", "weight_bits", "extra_lanes"):
+                if asked.given.get(key):
+                    message = (
+                        f"{key} of the processor is {asked.given[key]}, and {self.graph.name} is in float32"
+                    )
+                    raise NoFit(message, f"no {key}, or a fixed-point precision", key="processor")
+            return FLOAT_BITS, FLOAT_BITS, False
         activation_bits, weight_bits, unsigned = needed_widths(self.graph, asked.activation_bits)
         for key, needed in (("activation_bits", activation_bits), ("weight_bits", weight_bits)):
             given = getattr(asked, key)
@@ -332,6 +338,7 @@ class SharedSearch:
             tables=self.tables,
             scales=self.scales,
             fabric_lanes=fabric_lanes,
+            floating=self.floating,
             extra_lanes=extra_lanes,
             carried_words=CARRIED_WORDS if extra_lanes else 0,
         )
@@ -341,6 +348,7 @@ class SharedSearch:
         for lanes in self._values("lanes", LANES):
             every = (0, *(lanes // part for part in EXTRA_PARTS if lanes // part % 2 == 0))
             extras = [extra for extra in self._values("extra_lanes", every) if extra <= lanes]
+            extras = [0] if self.floating else extras
             for rows, extra in product(self._values("rows", ROWS), extras):
                 for on_the_way in self._on_the_way(rows, extra):
                     foldings = self._foldings(rows, lanes, extra, on_the_way)
@@ -352,7 +360,11 @@ class SharedSearch:
         yield lambda plain: plain
         if self.pool_columns and rows >= LEAST_POOLED_ROWS:
             yield lambda plain: replace(plain, pool_columns=self.pool_columns)
-        if self.windows.columns and rows >= LEAST_WINDOWED_ROWS and not self.scales and not extra:
+        if (
+            self.windows.columns
+            and rows >= LEAST_WINDOWED_ROWS
+            and not (self.scales or self.floating or extra)
+        ):
             yield self.windows.of
 
     def _foldings(self, rows: int, lanes: int, extra: int, on_the_way: OnTheWay) -> list[Processor]:
@@ -360,7 +372,10 @@ class SharedSearch:
         depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         found: list[Processor] = []
         most, outputs = 0, lanes + extra
-        in_fabric = range(0, min(outputs // MOST_IN_FABRIC, MOST_FABRIC_LANES) + 1, 2)
+        most_in_fabric = min(outputs // MOST_IN_FABRIC, MOST_FABRIC_LANES)
+        if self.floating:
+            most_in_fabric = lanes  # an adder in logic cells is hardly larger than one of DSPs
+        in_fabric = range(0, most_in_fabric + 1, 2)
         for fabric_lanes in self._values("fabric_lanes", in_fabric):
             if fabric_lanes > outputs:
                 continue
@@ -487,7 +502,7 @@ def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, in
     """
     wide = _widest(graph)
     found = lowered(graph, wide if needs_scales(graph, wide) else replace(wide, scales=False))
-    types = [tensor.type for tensor in found.tensors.values()]
+    types = [tensor.type for tensor in found.tensors.values() if isinstance(tensor.type, FixedType)]
     activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)
     unsigned = any(not type_.signed and type_.width == activation_bits for type_ in types)
     limits = [

@@ -21,6 +21,7 @@ from hlsgen.emit.ompss_shared import PROGRAM_FILE, ompss_program
 from hlsgen.emit.shared import program_files, shared_plan, unit_names
 from hlsgen.emit.xrt_program import call_rounds
 from hlsgen.hardware.processor_file import BuiltProcessor
+from hlsgen.model.ir import Golden, counted_golden
 from hlsgen.report.content import Report
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.shared import SharedEstimate, shared_markdown
@@ -45,6 +46,11 @@ class SharedNetwork(SimulatedNetwork[SharedHardware]):
             batch=self.batch,
             progress=progress,
         )
+
+    def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
+        if not self.graph.input.is_float:
+            return super().counted_golden(inputs)
+        return counted_golden(self.graph, inputs, compute=self.hardware.program.golden_of)
 
     def estimate(self) -> SharedEstimate:
         return SharedEstimate(

@@ -25,7 +25,7 @@ void each_in_blocks(const place &p, const layout &l, const V &visit) {
     }
 }
 
-// T: of an element in .npy files, M: in the memory, which may be wider.
+// T: of an element in .npy files, M: in the memory, which may be wider. Of float32 both are its bits.
 template <typename T, typename M>
 void pack_blocks_as(const place &p, const tensor &t, const char *array, char *memory, std::size_t frames) {
     for (std::size_t n = 0; n < frames; ++n, array += t.in_ddr.array_bytes(), memory += p.frame_bytes()) {
@@ -53,14 +53,16 @@ void unpack_blocks_as(const place &p, const tensor &t, const char *memory, char 
 inline void pack_blocks(const place &p, const tensor &t, const char *array, char *memory, std::size_t frames) {
     with_container(t.type, [&](auto zero) {
         if (p.element_bytes == 1) pack_blocks_as<decltype(zero), std::int8_t>(p, t, array, memory, frames);
-        else pack_blocks_as<decltype(zero), std::int16_t>(p, t, array, memory, frames);
+        else if (p.element_bytes == 2) pack_blocks_as<decltype(zero), std::int16_t>(p, t, array, memory, frames);
+        else pack_blocks_as<decltype(zero), std::int32_t>(p, t, array, memory, frames);
     });
 }
 
 inline void unpack_blocks(const place &p, const tensor &t, const char *memory, char *array, std::size_t frames) {
     with_container(t.type, [&](auto zero) {
         if (p.element_bytes == 1) unpack_blocks_as<decltype(zero), std::int8_t>(p, t, memory, array, frames);
-        else unpack_blocks_as<decltype(zero), std::int16_t>(p, t, memory, array, frames);
+        else if (p.element_bytes == 2) unpack_blocks_as<decltype(zero), std::int16_t>(p, t, memory, array, frames);
+        else unpack_blocks_as<decltype(zero), std::int32_t>(p, t, memory, array, frames);
     });
 }
 

@@ -123,7 +123,7 @@ def test_accumulators_from_python() -> None:
         assert isinstance(layer, Conv2d)
         found[constraints] = layer
     assert str(found["fixed<40,16>"].accumulator) == "fixed<40,16>"
-    largest = np.abs(found["tight"].weights).reshape(4, -1).sum(axis=1).max() * 2**15
+    largest = np.abs(found["tight"].weights.astype(np.int64)).reshape(4, -1).sum(axis=1).max() * 2**15
     assert 2 ** (found["tight"].accumulator.width - 1) > largest  # type: ignore[union-attr]
     # 27 products of 16 x 16 bits, whatever the weights
     assert found["exact"].accumulator.width >= 16 + 16 + 4 > found["tight"].accumulator.width  # type: ignore[union-attr]

@@ -85,7 +85,7 @@ def test_a_processor_that_layers_share() -> None:
     assert PROCESSOR_VALUES["lanes"] == OneOf((4, 8, 16, 32)) and "`lanes` (4, 8, 16 or 32)" in DOC
     assert PROCESSOR_VALUES["fabric_lanes"] == OneOf(tuple(range(0, 17, 2))) and "(even, to 16)" in DOC
     assert PROCESSOR_VALUES["extra_lanes"] == OneOf(tuple(range(0, 33, 2))) and "(even, to as many as" in DOC
-    assert PROCESSOR_VALUES["rows"] == OneOf(tuple(range(1, MOST_ROWS + 1, 2))) and "(odd, to 15)" in DOC
+    assert PROCESSOR_VALUES["rows"] == OneOf(tuple(range(1, MOST_ROWS + 1, 2))) and "(odd, to 13)" in DOC
 
 
 def test_a_network_that_is_written_out() -> None:

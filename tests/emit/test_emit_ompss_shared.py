@@ -74,6 +74,16 @@ def test_openmp_tasks_run_in_several_threads(build: Path, sequential: Path, coun
     check(done.stdout, count)
 
 
+def test_words_hold_the_bits_of_floats(tmp_path: Path) -> None:
+    style = network_design("shared", WeightConstraints(), "float32").given
+    count = 3
+    inputs = Design(style).inputs_of(frames(count, (6, 5, 3)))
+    write_files(tmp_path, style.plan(inputs, style.golden_codes(inputs)))
+    done = make(tmp_path / "ompss", "sequential")
+    assert done.returncode == 0, done.stdout + done.stderr
+    check(done.stdout, count)
+
+
 def test_wrong_results_are_shown(build: Path, sequential: Path, tmp_path: Path) -> None:
     data = shutil.copytree(build / "tb", tmp_path / "data")
     golden = np.load(data / "y_golden.npy")

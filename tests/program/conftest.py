@@ -7,7 +7,14 @@ from functools import cache
 import pytest
 
 from hlsgen.csim.compiler import Headers
-from tests.support.shared_processor import PROCESSORS, WINDOWS, Building, BuiltProcessor, build_processor
+from tests.support.shared_processor import (
+    FLOATS,
+    PROCESSORS,
+    WINDOWS,
+    Building,
+    BuiltProcessor,
+    build_processor,
+)
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +26,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Building:
         # the reference headers are slow to compile
         optimise = "-O1" if headers is Headers.FAST else "-O0"
         folder = tmp_path_factory.mktemp(name)
-        return build_processor({**PROCESSORS, **WINDOWS}[name], folder, headers=headers, optimise=optimise)
+        return build_processor(
+            {**PROCESSORS, **WINDOWS, **FLOATS}[name], folder, headers=headers, optimise=optimise
+        )
 
     return build

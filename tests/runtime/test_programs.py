@@ -127,7 +127,7 @@ def of_place(**values: Any) -> Callable[[dict[str, Any]], None]:
         (of_place(lanes=0), "greater than 0"),
         (of_place(width=99), "has another width"),
         (of_place(channels=99), "has another shape"),
-        (of_place(element_bytes=3), "neither one byte nor two"),
+        (of_place(element_bytes=3), "neither one byte nor two nor four"),
         (of_place(tensor="nobody"), "which is not there"),
     ],
 )

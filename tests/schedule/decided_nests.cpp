@@ -255,3 +255,39 @@ work:
 #pragma HLS unroll
         out[i] = sums[i];
 }
+
+// a callee splits eight bytes of what a pointer leads to (j1hye0n/vitis_hls fips202.c, 2024.2: II 4)
+static unsigned long long eight(const unsigned char bytes[8]) {
+#pragma HLS inline
+#pragma HLS array_partition variable=bytes complete
+    unsigned long long word = 0;
+    for (int i = 0; i < 8; ++i)
+#pragma HLS unroll
+        word |= (unsigned long long)bytes[i] << (8 * i);
+    return word;
+}
+
+extern "C" void absorbed(const unsigned char *in, unsigned long long out[17], int from) {
+#pragma HLS interface mode=ap_memory port=in depth=2048
+work:
+    for (int i = 0; i < 17; ++i) {
+#pragma HLS pipeline II=1
+        out[i] = eight(&in[from + 8 * i]);
+    }
+}
+
+// sixteen parts of one word, each read under a branch (hijoouzc/UpConv_Block_HLS, 2024.2: II 1)
+extern "C" void parts_of_a_word(const ap_uint<256> in[64], ap_uint<256> out[64], int many) {
+#pragma HLS interface mode=ap_memory port=in
+work:
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        ap_uint<256> word = 0;
+        for (int part = 0; part < 16; ++part) {
+#pragma HLS unroll
+            if (16 * i + part < many)
+                word.range(16 * part + 15, 16 * part) = in[i].range(16 * part + 15, 16 * part) * 3;
+        }
+        out[i] = word;
+    }
+}

@@ -29,6 +29,8 @@ LOOPS = [  # with II and iterations
     ("called_alone", "around", 4, 100),
     ("reordered", "outer", 1, 32),
     ("small_product", "outer", 1, 2),
+    ("absorbed", "work", 4, 17),
+    ("parts_of_a_word", "work", 1, 64),
 ]
 
 

@@ -92,11 +92,11 @@ def test_styles_that_cannot_obey_are_left_out(tmp_path: Path) -> None:
     assert "in style: dataflow a window slides" in refusals["dataflow"]
     assert "in style: shared all layers share it" in refusals["shared"]
     in_float = hlsgen.load(written(tmp_path, "auto", precision="float32"))
-    assert style_of(in_float) == "tasks"
-    x = np.zeros((1, 3, 17, 15), np.float32)
-    assert np.array_equal(
-        in_float.golden(x), hlsgen.load(written(tmp_path, "tasks", precision="float32")).golden(x)
-    )
+    chosen = style_of(in_float)
+    assert chosen in ("tasks", "shared"), "a streaming kernel has no floats"
+    x = np.random.default_rng(1).normal(size=(1, 3, 17, 15)).astype(np.float32)
+    alone = hlsgen.load(written(tmp_path, chosen, precision="float32"))
+    assert np.array_equal(in_float.golden(x), alone.golden(x)), "additions have the order of its style"
 
 
 def test_only_what_no_style_holds_is_refused(tmp_path: Path) -> None:

@@ -169,6 +169,11 @@ def mixed_design(_: Path) -> Design:
     return network_design("mixed", loaded, network=replace(whole, outputs=whole.outputs[1:]))
 
 
+def shared_float_design(_: Path) -> Design:
+    """Two processors in float32, whose words hold the bits of floats."""
+    return network_design("shared", WeightConstraints(), "float32")
+
+
 DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "conv": conv_design,
     "foldings": foldings_design,
@@ -178,6 +183,7 @@ DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "float": float_design,
     "shared": shared_design,
     "mixed": mixed_design,
+    "shared_float": shared_float_design,
 }
 
 

@@ -473,12 +473,17 @@ class Case:
 
 
 def cases(
-    build: Callable[[Drawing], Graph], processor: Processor, count: int, *, first_seed: int = 0
+    build: Callable[[Drawing], Graph],
+    processor: Processor,
+    count: int,
+    *,
+    first_seed: int = 0,
+    drawn: type[Drawing] = Drawing,
 ) -> Iterator[Case]:
     """The first graphs that the processor has room for: a quarter at least of those that are drawn."""
     found = 0
     for seed in range(first_seed, first_seed + 4 * count):
-        drawing = Drawing(processor, np.random.default_rng(seed))
+        drawing = drawn(processor, np.random.default_rng(seed))
         together, rounds = drawing.whole(1, 4), drawing.whole(1, 2)
         try:
             graph = build(drawing)

@@ -19,9 +19,10 @@ from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.shared import PROCESS_NAMES, processor_files, program_data
 from hlsgen.hardware.processor import Processor
 from hlsgen.layers.base import Layer
-from hlsgen.model.ir import Graph, run_golden
+from hlsgen.model.ir import Graph, counted_golden
 from hlsgen.program.program import Program, program
 from hlsgen.program.tiling import Tiling
+from tests.support.float_graphs import float_inputs
 
 KERNEL = "shared"
 PACKED = Processor(
@@ -75,6 +76,33 @@ SINGLE_ROW = Processor(
     scales=True,
 )
 """Factors of each channel, products of tensors; one row at once."""
+FLOATING = Processor(
+    rows=3,
+    lanes=4,
+    activation_bits=32,
+    weight_bits=32,
+    unsigned=False,
+    pixel_depth=80,
+    weight_depth=40,
+    weight_beat_bits=128,
+    floating=True,
+)
+"""Floats; a small memory, so that images are cut into bands and weights into parts."""
+FLOATING_POOLED = Processor(
+    rows=5,
+    lanes=8,
+    activation_bits=32,
+    weight_bits=32,
+    unsigned=False,
+    pixel_depth=100,
+    weight_depth=40,
+    weight_beat_bits=256,
+    fabric_lanes=2,
+    pool_columns=7,
+    floating=True,
+)
+"""Some additions in logic cells, pools on the way to DDR."""
+FLOATS = {"floating": FLOATING, "floating_pooled": FLOATING_POOLED}
 WINDOWED = Processor(
     rows=3,
     lanes=8,
@@ -171,7 +199,11 @@ def build_processor(
 
 
 def random_inputs(graph: Graph, frames: int, seed: int) -> dict[str, Codes]:
-    """Codes of every size; one in eight is an extreme, and the last frame of several is all of them."""
+    """Codes of every size; one in eight is an extreme, and the last frame of several is all of them. Floats
+    of every size.
+    """
+    if graph.input.is_float:
+        return float_inputs(graph, frames, seed)
     rng = np.random.default_rng(seed)
     found = {}
     for port in graph.inputs:
@@ -184,6 +216,18 @@ def random_inputs(graph: Graph, frames: int, seed: int) -> dict[str, Codes]:
             codes[-1] = extreme[-1]
         found[port.name] = codes
     return found
+
+
+def assert_same_bits(got: Codes, want: Codes, name: str) -> None:
+    """Equal codes; of floats the sign of a zero counts too."""
+    np.testing.assert_array_equal(got, want, err_msg=name)
+    if got.dtype == np.float32:
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(want), err_msg=f"signs of {name}")
+
+
+def golden_of(made: Program, inputs: Mapping[str, Codes]) -> Mapping[str, Codes]:
+    """Golden of a program's graph as its processor adds."""
+    return counted_golden(made.graph, inputs, compute=made.golden_of).tensors
 
 
 def assert_program_exact(
@@ -202,14 +246,14 @@ def assert_program_exact(
     frames = together * rounds
     made = program(graph, built.processor, together)
     given = random_inputs(graph, frames, seed) if inputs is None else inputs
-    golden = run_golden(graph, given)
+    golden = golden_of(made, given)
     ran = built.run(program_data(made, given, rounds, keep=True), *options)
     plan = made.plan(rounds, keep=True)
     found = {}
     for name in dict.fromkeys(made.compared):
         found[name] = made.tensor(name, ran.memory, plan, frames)
         want = golden[name] if name in made.outer else golden[name][-together:]
-        np.testing.assert_array_equal(found[name], want, err_msg=name)
+        assert_same_bits(found[name], want, name)
     assert_counts(made, rounds, ran.counted)
     return made, found
 
@@ -244,12 +288,12 @@ def assert_outputs_exact(
     frames = together * rounds
     made = program(graph, built.processor, together)
     inputs = random_inputs(graph, frames, seed)
-    golden = run_golden(graph, inputs)
+    golden = golden_of(made, inputs)
     ran = built.run(program_data(made, inputs, rounds))
     plan = made.plan(rounds)
     for port in graph.outputs:
         got = made.tensor(port.source, ran.memory, plan, frames)
-        np.testing.assert_array_equal(got, golden[port.source], err_msg=port.source)
+        assert_same_bits(got, golden[port.source], port.source)
 
 
 def chain(*layers: Layer) -> Graph:

@@ -78,8 +78,7 @@ class Convolutions(Elementwise):
         assert stream is not None, "the axes of a tensor join"
         element = np.empty(x.size, np.int64)
         element[x.indices()] = np.arange(x.size)
-        # indexing would leave the columns in one piece, not the rows, and all that follows goes by rows
-        return self.materialise(stream), np.take(weights, element[stream.indices()], axis=1)
+        return self.materialise(stream), _with_columns(weights, element[stream.indices()])
 
     def conv_transpose2d(
         self,
@@ -130,6 +129,13 @@ class Convolutions(Elementwise):
         for side, plan in enumerate(plans):
             y = self.slice(y, first + side, plan.begin, plan.size)
         return y if x.rank == 3 else self.squeeze(y, (0 if self.channels_last else 1,))
+
+
+def _with_columns(weights: Array, order: NDArray[np.int64]) -> Array:
+    """Weights [M, F] with their columns in another order, each row in one piece, as all that follows goes."""
+    if np.array_equal(order, np.arange(weights.shape[1])):
+        return weights
+    return np.take(weights, order, axis=1)
 
 
 @dataclass(frozen=True, kw_only=True)

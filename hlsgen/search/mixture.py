@@ -233,7 +233,7 @@ class _MixedSearch:
         self.clock_mhz, self.batch, self.least, self.progress = clock_mhz, batch, least, progress
         if graph.input.is_float:
             raise NoFit(
-                "a shared processor computes in fixed point", "a fixed-point precision, or style: tasks"
+                "a streaming kernel computes in fixed point", "a fixed-point precision, or style: shared"
             )
         self.streaming_board = board.for_style("dataflow")
         self.limits = np.array(

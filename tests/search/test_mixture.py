@@ -194,5 +194,5 @@ def test_what_lacks_is_said(graph: Graph, board: Board, tmp_path: Path) -> None:
     in_float = tmp_path / "float.yaml"
     text = NET.replace("PRECISION", "float32").replace(', type: "fixed<8,1>"', "")
     in_float.write_text(text.replace("style: shared", "style: tasks"))
-    with pytest.raises(NoFit, match="a shared processor computes in fixed point"):
+    with pytest.raises(NoFit, match="a streaming kernel computes in fixed point"):
         mixed(hlsgen.load(in_float).graph, board)

@@ -129,8 +129,8 @@ class FixedType:
         return np.dtype(f"int{min(64, max(8, 1 << (bits - 1).bit_length()))}")
 
     def narrowed(self, codes: Codes) -> Codes:
-        """Codes of this type in as few bytes as all of them need; what is no code of it stays as it is, and so
-        does one code that stands for all of a shape, which may be of any size.
+        """Codes of this type in as few bytes as all of them need; what is no code of it stays as it is, and
+        so does one code that stands for all of a shape, which may be of any size.
         """
         if codes.dtype != np.int64 or self.signed_dtype == np.int64 or not any(codes.strides):
             return codes

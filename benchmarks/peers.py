@@ -1,4 +1,4 @@
-"""Networks in 8 bits on both boards, streaming and on shared processors, beside what others measured there.
+"""Networks in 8 bits on both boards, by style, beside what others measured there.
 
 python benchmarks/peers.py [--json PATH] [--clock MHZ] [--networks N ...] [--styles S ...]
 
@@ -30,7 +30,7 @@ from hlsgen.targets.board import load_board
 
 JSON = Path("build/benchmarks/peers.json")
 BOARDS = ("zcu102", "u200")
-STYLES_COMPARED = ("shared", "dataflow")
+STYLES_COMPARED = ("shared", "mixed", "dataflow")
 BATCHES = (1, 8, 64, 512)
 INSTANCES = (1, 2, 4)
 NETWORKS = {

@@ -129,8 +129,10 @@ class FixedType:
         return np.dtype(f"int{min(64, max(8, 1 << (bits - 1).bit_length()))}")
 
     def narrowed(self, codes: Codes) -> Codes:
-        """Codes of this type in as few bytes as all of them need; what is no code of it stays as it is."""
-        if codes.dtype != np.int64 or self.signed_dtype == np.int64:
+        """Codes of this type in as few bytes as all of them need; what is no code of it stays as it is, and
+        so does one code that stands for all of a shape, which may be of any size.
+        """
+        if codes.dtype != np.int64 or self.signed_dtype == np.int64 or not any(codes.strides):
             return codes
         inside = not codes.size or (self.min_code <= codes.min() and codes.max() <= self.max_code)
         return codes.astype(self.signed_dtype) if inside else codes

@@ -175,6 +175,12 @@ def _what(figures: Figures) -> str:
         return folding_line(layers[0].folding)
     if figures.cost.style == "tasks":
         return f"{len(layers)} kernels in turn, {cycles} a frame"
+    if figures.mixture is not None:
+        found = figures.mixture
+        return (
+            f"{len(found.streaming)} layers up to {found.cut} stream at {found.streaming_frames_per_s:,.0f} "
+            f"frames/s, the others at {found.processors_frames_per_s:,.0f} as {len(figures.tasks)} tasks"
+        )
     if figures.cost.style == "shared":
         return f"the program of {len(figures.tasks)} tasks, {cycles} a frame"
     return f"{len(layers)} stages, a frame every {cycles}"

@@ -18,7 +18,7 @@ from hlsgen.designfile.validation import Entries, Location, Mistake, nearest, re
 
 OF_NETWORKS = frozenset({"inputs", "groups"})
 """Keys that an entry of `layers` has in a network only."""
-OF_NETWORK_STYLES = ("dataflow", "shared", "auto")
+OF_NETWORK_STYLES = ("dataflow", "shared", "mixed", "auto")
 """Styles that make a network of any layers."""
 
 

@@ -309,9 +309,10 @@ class NetworkFile(_Section):
     """Share of the clock's period that HLS keeps back for routing: 0.27 leaves 2.43 of 3.33 ns."""
     margin: MarginKey | None = None
     """Share of the usable LUTs and FFs that stays free for the model's error, or auto; None: the board's."""
-    style: Literal["dataflow", "tasks", "shared", "auto"] = "dataflow"
+    style: Literal["dataflow", "tasks", "shared", "mixed", "auto"] = "dataflow"
     """dataflow: one streaming kernel, every layer a stage; tasks: every layer a kernel, called in turn;
-    shared: processors that run the layers of any network as a program; auto: the fastest of these.
+    shared: processors that run the layers of any network as a program; mixed: the first layers as a
+    streaming kernel that feeds such processors with the rest; auto: the fastest of these.
     """
     interface: Annotated[
         InterfaceSection, BeforeValidator(_interface, json_schema_input_type=PortKind | InterfaceSection)

@@ -18,12 +18,25 @@ def mapping_problems(constraints: NetworkConstraints, style: str) -> list[KeyPro
     """The keys that this style has no use for."""
     if style == "shared":
         return list(_of_layers(constraints))
+    if style == "mixed":
+        return list(_of_mixtures(constraints))
     given = constraints.processor.given
     if not given:
         return []
     message = f"processor says what layers share in style: shared, and style: {style} has none"
     fix = f"style: shared, or no {', '.join(given)}"
     return [(("processor",), Problem(message=message, fix=fix))]
+
+
+def _of_mixtures(constraints: NetworkConstraints) -> Iterator[KeyProblem]:
+    """The keys that say what a search for where streaming ends cannot obey."""
+    fix = "leave it out, or style: dataflow or shared"
+    if constraints.target_interval is not None:
+        message = "interval is of one kernel, and in style: mixed the slower of two sides sets the speed"
+        yield ("interval",), Problem(message=message, fix=fix)
+    for name in constraints.slrs:
+        message = f"{name}: slr is of a kernel that holds all layers, and in style: mixed it holds the first"
+        yield (name, "slr"), Problem(message=message, fix=fix)
 
 
 def _of_layers(constraints: NetworkConstraints) -> Iterator[KeyProblem]:

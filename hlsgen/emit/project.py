@@ -42,11 +42,13 @@ def makefile(
     host: bool = True,
     free_running: bool = False,
     no_cosim: str = "",
+    front: tuple[str, str] | None = None,
 ) -> dict[str, str]:
     """The Makefile and what it runs; k: the kernel's name and where the design was written; kernels: those of
     tasks, or `alike`: of foldings that do the same; ompss, host: whether there is an application of
     OmpSs-2@FPGA, and a host program. free_running: whether the kernel runs by itself, without an end.
-    no_cosim: why RTL co-simulation is not possible; empty: it is.
+    no_cosim: why RTL co-simulation is not possible; empty: it is. front: the folder and the name of a
+    streaming kernel that is linked with this one, with a Makefile of its own.
     """
     context = {
         "k": k,
@@ -60,6 +62,7 @@ def makefile(
         "host": host,
         "free_running": free_running,
         "no_cosim": no_cosim,
+        "front": front,
         "board": plain_word(board.title),
         "platform": plain_word(board.platform),
         "vitis_max": plain_word(board.vitis_max or ""),

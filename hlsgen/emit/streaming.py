@@ -26,8 +26,12 @@ def streaming_plan(
     clock: Clock,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
+    host: bool = True,
 ) -> Plan:
-    """All files of the build folder. `inputs` and `golden`: codes of the testbench's data, by tensor."""
+    """All files of the build folder. `inputs` and `golden`: codes of the testbench's data, by tensor.
+
+    host: False leaves the host program out, of a kernel that is called beside others.
+    """
     pipeline = balanced.pipeline
     graph = pipeline.graph
     k = {"name": name, "source": safe_comment(source)}
@@ -51,7 +55,7 @@ def streaming_plan(
         files=list(data),
         linked=linked,
     )
-    host = not pipeline.interfaces.constraints.streams
+    host = host and not pipeline.interfaces.constraints.streams
     if host:
         # frames of an AXI stream come from another kernel, not from the host
         interface = network_interface(
@@ -79,13 +83,13 @@ def _linked(balanced: StreamingHardware, board: Board, kernel: str, weights: lis
     return LinkedKernel(
         name=kernel,
         ports=[f"gmem_{name}" for name in (*memory, *weights)],
-        instances=_instances(balanced, board, kernel),
+        instances=instances_of(balanced, board, kernel),
         inputs=inputs if constraints.input == "stream" else [],
         outputs=outputs if constraints.output == "stream" else [],
     )
 
 
-def _instances(balanced: StreamingHardware, board: Board, kernel: str) -> list[dict[str, str]]:
+def instances_of(balanced: StreamingHardware, board: Board, kernel: str) -> list[dict[str, str]]:
     """Instances over the SLRs as they fit, each at a DDR bank; one that needs several SLRs is in none."""
     return [
         {

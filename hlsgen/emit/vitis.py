@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hlsgen.designfile.clock import Clock
@@ -22,7 +22,8 @@ PORTS = ("gmem_input", "gmem_weights", "gmem_output")
 class LinkedKernel:
     """A kernel as it is linked: `ports` are its m_axi bundles; an instance has a name, an SLR, a DDR bank.
 
-    The SLR is empty if the instance needs several. inputs, outputs: its AXI streams.
+    The SLR is empty if the instance needs several. inputs, outputs: its AXI streams. port_banks: of ports
+    that reach others than their instance's.
     """
 
     name: str
@@ -30,6 +31,7 @@ class LinkedKernel:
     instances: Sequence[Mapping[str, str]]
     inputs: Sequence[str] = ()
     outputs: Sequence[str] = ()
+    port_banks: Mapping[str, str] = field(default_factory=dict)
 
 
 _UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
@@ -61,6 +63,13 @@ def tool_files(
     """{"vitis/hls_config.cfg": text, ...}; `files` of the testbench."""
     context = _context(board, clock, k, version, files=files, kernels=[linked])
     return {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in FILES}
+
+
+def link_file(
+    board: Board, clock: Clock, k: dict[str, Any], version: str, *, kernels: Sequence[LinkedKernel]
+) -> str:
+    """The text of vitis/link.cfg for kernels that do not do the same."""
+    return render("vitis/link.cfg.j2", **_context(board, clock, k, version, files=(), kernels=kernels))
 
 
 def task_tool_files(

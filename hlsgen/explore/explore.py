@@ -13,6 +13,7 @@ from hlsgen.explore.result import Explored, Goal
 from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.styles.margin_search import Judged, inside
+from hlsgen.styles.mixed import MixedNetwork
 from hlsgen.styles.shared import SharedNetwork
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
@@ -98,7 +99,11 @@ def _explored(design: Style[Any], goal: Goal, progress: Progress) -> Explored[St
         from hlsgen.explore.shared import explore_shared
 
         return explore_shared(design, goal, progress)
-    assert isinstance(design, LayerwiseNetwork), "there are four styles"
+    if isinstance(design, MixedNetwork):
+        message = f"{design.name} is of style: mixed, of which hlsgen explore has no search of its own"
+        fix = "hlsgen build, which looks at every cut and processor; or style: dataflow or shared"
+        raise DesignError(Problem(message=message, fix=fix))
+    assert isinstance(design, LayerwiseNetwork), "there are five styles"
     from hlsgen.explore.layerwise import explore_layerwise
 
     return explore_layerwise(design, goal, progress)

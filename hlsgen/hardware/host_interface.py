@@ -138,6 +138,11 @@ class HostStep:
     arguments: tuple[HostArgument, ...]
     kernels: tuple[str, ...] = ()
 
+    @property
+    def runs_tasks(self) -> bool:
+        """Whether it runs the program of a shared processor."""
+        return any(argument.source == "tasks" for argument in self.arguments)
+
     def kernel_of(self, number: int) -> str:
         """The kernel that the unit with this number is of."""
         return self.kernels[number] if self.kernels else self.kernel
@@ -300,7 +305,11 @@ def _wrong_program(found: HostInterface) -> str | None:
     if found.chunk_frames > found.program.together * found.program.rounds:
         return "a call has more frames than the memory"
     shapes = {tensor.name: tensor.shape for tensor in found.tensors}
-    return found.program.contradiction(shapes, [port.tensor for port in (*found.inputs, *found.outputs)])
+    # a kernel that writes into the memory reads the inputs from buffers of their own
+    feeding = [step for step in found.steps if not step.runs_tasks]
+    fed = any(argument.source == "memory" for step in feeding for argument in step.arguments)
+    ports = found.outputs if fed else (*found.inputs, *found.outputs)
+    return found.program.contradiction(shapes, [port.tensor for port in ports])
 
 
 def _file_names(found: HostInterface) -> list[str]:

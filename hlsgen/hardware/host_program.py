@@ -57,6 +57,10 @@ class HostProgram:
         """The places of a tensor."""
         return [place for place in self.places if place.tensor == tensor]
 
+    def holds(self, tensor: str) -> bool:
+        """Whether a tensor lies in the processor's memory, not in a buffer of its own."""
+        return bool(self.of(tensor))
+
     def rounds_of(self, frames: int) -> int:
         """Rounds that so many frames take."""
         return -(-frames // self.together)

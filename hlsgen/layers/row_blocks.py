@@ -72,6 +72,15 @@ class RowBlocks(OneSource, kind="row_blocks"):
         split = filled.reshape(count, self.groups, self.lanes, self.blocks, self.rows, width)
         return split.transpose(0, 2, 3, 1, 5, 4).reshape(count, *self.output_shape)
 
+    def restored(self, codes: Codes) -> Codes:
+        """The way back: codes [frames, *output_shape] -> those of the source."""
+        channels, height, width = self.source.shape
+        count = len(codes)
+        split = codes.reshape(count, self.lanes, self.blocks, self.groups, width, self.rows)
+        ordered = split.transpose(0, 3, 1, 2, 5, 4)
+        whole = ordered.reshape(count, self.groups * self.lanes, self.blocks * self.rows, width)
+        return whole[:, :channels, :height]
+
     def retyped(self, sources: tuple[NumberType, ...], result: NumberType | None) -> Self:
         return replace(self, source=replace(self.source, type=sources[0]))
 

@@ -166,11 +166,11 @@ def from_float(
 
 
 def _in_float32(precision: Precision, options: Options, graph: Graph) -> Options:
-    """The options of a network in float32, which style: dataflow has no hardware for.
+    """The options of a network in float32, which styles dataflow and mixed have no hardware for.
 
-    Raises DesignError: that style, or other types too.
+    Raises DesignError: one of these, or other types too.
     """
-    refused = {name: _fixed_only() for name in options.styles if name == "dataflow"}
+    refused = {name: _fixed_only(name) for name in options.styles if name in ("dataflow", "mixed")}
     lacking = refused_by_kernels(graph)
     if options.style == AUTO and lacking:
         refused["tasks"] = lacking[0]
@@ -182,8 +182,9 @@ def _in_float32(precision: Precision, options: Options, graph: Graph) -> Options
     return replace(options, refused={**options.refused, **refused})
 
 
-def _fixed_only() -> Problem:
-    message = "precision is float32, and a streaming kernel computes in fixed point"
+def _fixed_only(style: str) -> Problem:
+    what = "what feeds shared processors" if style == "mixed" else "a streaming kernel"
+    message = f"precision is float32, and {what} computes in fixed point"
     return Problem(message=message, fix="style: tasks or shared; or auto, or fixed<16,6>")
 
 

@@ -34,6 +34,7 @@ from hlsgen.report.fit import Fit
 from hlsgen.report.frames import FrameFigures
 from hlsgen.report.interface import Interface
 from hlsgen.report.kernels import KernelFigures
+from hlsgen.report.mixture import MixtureFigures
 from hlsgen.report.processor import ProcessorFigures, TaskFigures
 from hlsgen.report.quality import Quality, TensorAccuracy
 from hlsgen.report.roofline import Roofline
@@ -58,7 +59,7 @@ class Figures(Section):
     memories and banks, ompss: of one convolution. kernels: of one whose instances differ in folding; layers,
     cycles of the total, memories and banks are those of the first of them. interface, joints, fifos, timing,
     quantisation, quality, styles, explored: of networks. memory: of a network of tasks or a program.
-    processor, tasks: of a program.
+    processor, tasks: of a program. mixture: of a streaming kernel that feeds processors.
     """
 
     design: Text
@@ -94,6 +95,7 @@ class Figures(Section):
     kernels: Annotated[tuple[KernelFigures, ...], Rows] = ()
     processor: ProcessorFigures | None = None
     tasks: Annotated[tuple[TaskFigures, ...], Rows] = ()
+    mixture: MixtureFigures | None = None
 
     @property
     def nulls(self) -> Collection[str]:
@@ -107,6 +109,10 @@ class Figures(Section):
         if self.kernels:
             return {one.kernel: {kind: getattr(one, kind) for kind in COLUMNS} for one in self.kernels}
         total = self.total
+        if self.mixture is not None:
+            first = {kind: getattr(self.mixture, kind) for kind in COLUMNS}
+            rest = {kind: (getattr(total, kind) - first[kind]) // total.instances for kind in COLUMNS}
+            return {self.mixture.kernel: first, self.design: rest}
         return {self.design: {kind: getattr(total, kind) // total.instances for kind in COLUMNS}}
 
     def as_json(self) -> dict[str, Any]:

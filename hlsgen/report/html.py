@@ -180,6 +180,9 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
 
 def _style(report: Report) -> str:
     count = len(report.layers)
+    if report.mixture is not None:
+        first = len(report.mixture.streaming)
+        return f"{first} layers as a streaming kernel that feeds processors with the other {count - first}"
     return {
         "layer": "one layer as a kernel that is called",
         "tasks": f"{count} layers, each a kernel that is called",

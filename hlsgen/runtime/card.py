@@ -170,6 +170,8 @@ class Lane:
         for index, argument in enumerate(step.arguments):
             if argument.source not in ("tensor", "constants", "memory"):
                 continue
+            if argument.source == "memory" and not step.runs_tasks:
+                continue  # it reaches the memory of every unit of the processor
             group = kernel.group_id(index)
             if self.groups.setdefault(argument.name, group) != group:
                 raise ToolError(

@@ -76,14 +76,19 @@ class Region:
 
 def buffer_bytes(interface: HostInterface, frames: int) -> dict[str, int]:
     """The buffers of a call of up to so many frames, and the bytes of each."""
-    if interface.program is not None:
-        return {MEMORY: interface.program.memory_bytes}
-    return {tensor.name: frames * tensor.frame_bytes for tensor in interface.tensors}
+    program = interface.program
+    own = {one.name: frames * one.frame_bytes for one in interface.tensors if not _held(interface, one.name)}
+    return own if program is None else {MEMORY: program.memory_bytes, **own}
+
+
+def _held(interface: HostInterface, tensor: str) -> bool:
+    """Whether a tensor lies in the memory of a shared processor."""
+    return interface.program is not None and interface.program.holds(tensor)
 
 
 def packed_regions(interface: HostInterface, port: HostPort, codes: Codes) -> list[Region]:
     """Frames [N, C, H, W] of an input wherever kernels read them."""
-    if interface.program is None:
+    if interface.program is None or not _held(interface, port.tensor):
         content = packed(codes, interface.tensor(port.tensor))
         return [Region(buffer=port.tensor, first=0, content=content)]
     return [
@@ -94,7 +99,7 @@ def packed_regions(interface: HostInterface, port: HostPort, codes: Codes) -> li
 
 def result_region(interface: HostInterface, port: HostPort, frames: int) -> tuple[str, int, int]:
     """Where the frames of an output lie: the buffer, the first byte, and how many bytes."""
-    if interface.program is None:
+    if interface.program is None or not _held(interface, port.tensor):
         return port.tensor, 0, frames * interface.tensor(port.tensor).frame_bytes
     place = interface.program.of(port.tensor)[0]
     return MEMORY, place.first_byte, frames * place.frame_bytes
@@ -103,7 +108,7 @@ def result_region(interface: HostInterface, port: HostPort, frames: int) -> tupl
 def results_of(interface: HostInterface, port: HostPort, content: Bytes) -> Codes:
     """The bytes of `result_region` -> codes [N, C, H, W]."""
     tensor = interface.tensor(port.tensor)
-    if interface.program is None:
+    if interface.program is None or not _held(interface, port.tensor):
         return unpacked(content, tensor)
     place = interface.program.of(port.tensor)[0]
     layout, number = _layout(place), tensor.number

@@ -18,8 +18,9 @@ from hlsgen.base.scratch import scratch_errors, scratch_of
 from hlsgen.csim.compiler import compile_testbench
 from hlsgen.csim.streaming import REFUSALS, signed_codes
 from hlsgen.csim.testbench import no_result, run_testbench, save_frames
-from hlsgen.hardware.host_interface import HostInterface, HostPort
-from hlsgen.runtime.ddr_frames import of_container, packed_regions, result_region, results_of
+from hlsgen.emit.mixed import FRONT
+from hlsgen.hardware.host_interface import HostInterface, HostPort, HostStep
+from hlsgen.runtime.ddr_frames import Bytes, of_container, packed_regions, result_region, results_of
 from hlsgen.runtime.opening import Backend
 from hlsgen.styles.network_style import workers
 
@@ -39,6 +40,8 @@ class Simulation(Backend):
         with scratch_errors():
             # removed also for who never closes it
             self.scratch, self._remove = scratch_of(self)
+        self.feeding = _feeding(interface)
+        self.fed_by = self.scratch / "testbench_of_feeding"
         self.executables = [self.scratch / f"testbench_{name}" for name in _testbenches(interface)]
         try:
             for name, executable in zip(_testbenches(interface), self.executables, strict=True):
@@ -49,6 +52,8 @@ class Simulation(Backend):
                     streaming=interface.streaming,
                     kernels=[] if interface.program else _other_kernels(interface),
                 )
+            if self.feeding is not None:
+                compile_testbench(folder / FRONT, self.feeding.kernel, self.fed_by, streaming=True)
         except ToolError:
             self.close()
             raise
@@ -96,7 +101,10 @@ class Simulation(Backend):
         assert program is not None
         frames = len(next(iter(inputs.values())))
         memory = np.zeros(program.memory_bytes, np.uint8)
-        for port in interface.inputs:
+        if self.feeding is not None:
+            left = self._left_by_feeding(self.feeding, folder, inputs)
+            memory[: len(left)] = left
+        for port in interface.inputs if self.feeding is None else ():
             for region in packed_regions(interface, port, inputs[port.name]):
                 memory[region.first : region.first + len(region.content)] = region.content
         np.save(folder / "memory.npy", memory)
@@ -111,6 +119,27 @@ class Simulation(Backend):
             _, first, size = result_region(interface, port, frames)
             tensors[port.tensor] = results_of(interface, port, found[first : first + size])
         return tensors
+
+    def _left_by_feeding(self, step: HostStep, folder: Path, inputs: Mapping[str, Codes]) -> Bytes:
+        """What a streaming kernel leaves at the beginning of the processor's memory."""
+        own = folder / FRONT
+        own.mkdir()
+        for one in self.interface.constants:
+            if one.file.startswith(f"{FRONT}."):
+                shutil.copy(self.data / one.file, own / one.file.removeprefix(f"{FRONT}."))
+        for port in self.interface.inputs:
+            number = self.interface.tensor(port.tensor).number
+            save_frames(own / f"{port.name}.npy", inputs[port.name], number)
+        run_testbench([str(self.fed_by), str(own)], REFUSALS)
+        (name,) = (one.port for one in step.arguments if one.source == "memory")
+        try:
+            codes = np.load(own / f"{name}_csim.npy", allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            raise no_result() from None
+        program = self.interface.program
+        assert program is not None
+        words = np.ascontiguousarray(codes.transpose(0, 2, 3, 1))
+        return words.astype(f"<u{program.places[0].element_bytes}").view(np.uint8).reshape(-1)
 
     def _result(self, folder: Path, port: HostPort) -> Codes:
         tensor = self.interface.tensor(port.tensor)
@@ -127,8 +156,15 @@ class Simulation(Backend):
 def _testbenches(interface: HostInterface) -> list[str]:
     """The design's, or that of each kernel which does the same."""
     # a program's name is that of a network, which may be another one than the processor was built with
-    alone = interface.steps[0].kernel if interface.program else interface.name
-    return list(dict.fromkeys(interface.steps[0].kernels)) or [alone]
+    step = next((one for one in interface.steps if one.runs_tasks), interface.steps[0])
+    alone = step.kernel if interface.program else interface.name
+    return list(dict.fromkeys(step.kernels)) or [alone]
+
+
+def _feeding(interface: HostInterface) -> HostStep | None:
+    """The kernel that writes into a shared processor's memory what this reads; None: the host does."""
+    steps = [step for step in interface.steps if not step.runs_tasks] if interface.program else []
+    return steps[0] if steps else None
 
 
 def _other_kernels(interface: HostInterface) -> list[str]:

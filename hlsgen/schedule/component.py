@@ -82,10 +82,14 @@ class Component:
     """Places in files below it are said from there."""
 
 
+PLACES = ("*.cfg", "vitis/*.cfg", "front/vitis/*.cfg")
+"""Where the configurations of a build's kernels are."""
+
+
 def components_of_build(folder: Path) -> list[Component]:
     """The kernels of a build folder, or of any folder with configurations of Vitis HLS. Raises
     DesignError."""
-    configs = [*sorted(folder.glob("*.cfg")), *sorted(folder.glob("vitis/*.cfg"))]
+    configs = [path for place in PLACES for path in sorted(folder.glob(place))]
     found = [
         replace(component, folder=folder) for path in configs if (component := read_config(path)) is not None
     ]

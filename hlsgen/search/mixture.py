@@ -47,6 +47,9 @@ NEARLY = 0.97
 MOST_MADE = 6
 """Mixtures of which kernels are made."""
 
+SLOWER = (1.0, 1.05, 1.15, 1.5, 2.0, 3.0, 5.0)
+"""Intervals that are tried, as multiples of the one wished: converters may be slower than stages."""
+
 Amounts = NDArray[np.int64]
 
 
@@ -89,10 +92,21 @@ class MixedHardware(Brief):
         return self.back.instances
 
     @property
+    def each(self) -> Resources:
+        """What a processor takes; the streaming kernel comes to that once."""
+        return self.back.each
+
+    @property
     def bottleneck(self) -> str:
         if self.front_rate < self.back.frames_per_cycle:
-            return f"the layers that stream: {self.front.bottleneck}"
+            return f"the layers that stream: {self.front_limit}"
         return f"the processors: {self.back.bottleneck}"
+
+    @property
+    def front_limit(self) -> str:
+        """What sets the speed of the streaming kernel, which is made just fast enough."""
+        slowest = self.front.pipeline.slowest
+        return f"{slowest.name} with {slowest.interval:,} cycles a frame, with what the processors leave"
 
     @property
     def weights(self) -> dict[str, WeightPlace]:
@@ -219,7 +233,7 @@ class _MixedSearch:
         self.clock_mhz, self.batch, self.least, self.progress = clock_mhz, batch, least, progress
         if graph.input.is_float:
             raise NoFit(
-                "a shared processor computes in fixed point", "a fixed-point precision, or style: tasks"
+                "a streaming kernel computes in fixed point", "a fixed-point precision, or style: shared"
             )
         self.streaming_board = board.for_style("dataflow")
         self.limits = np.array(
@@ -248,12 +262,25 @@ class _MixedSearch:
         for number, cut in enumerate(found):
             self.progress("choosing where streaming ends", number, len(found))
             self._look_at(cut, on_chip)
+        made = self._fastest_made()
+        if made is None:
+            raise self._no_fit()
+        return made
+
+    def _fastest_made(self) -> MixedHardware | None:
+        """The fastest of those that seemed so, with its kernels made; None: none is fast enough then."""
+        best, rate = None, self.least
         for mixture in sorted(self.kept, key=lambda one: -one.rate)[:MOST_MADE]:
+            if mixture.rate <= rate:
+                break
             try:
-                return self._made(mixture)
+                made = self._made(mixture, rate)
             except NoFit as failure:
                 self.reasons.append(str(failure))
-        raise self._no_fit()
+                continue
+            if made.frames_per_cycle > rate:
+                best, rate = made, made.frames_per_cycle
+        return best
 
     def _no_fit(self) -> NoFit:
         fix = "style: shared, narrower types, or a larger board"
@@ -289,7 +316,7 @@ class _MixedSearch:
                 for count in self._counts(one)
             ),
         )
-        blocks: dict[tuple[int, int], Amounts] = {}
+        blocks: dict[tuple[int, int], tuple[Amounts, int]] = {}
         for bound, _, at, count in options:
             if -bound <= self.best_rate:
                 break
@@ -298,10 +325,11 @@ class _MixedSearch:
             if folding not in blocks:
                 blocks[folding] = self._blocks(cut, one.processor)
             left = self._left(one)
-            interval = None if left is None else fronts.fastest(left, blocks[folding])
+            more, shortest = blocks[folding]
+            interval = None if left is None else fronts.fastest(left, more)
             worth = max(self.least, self.best_rate * NEARLY)
-            if interval is not None and min(count / one.cycles, 1 / interval) > worth:
-                self._time(cut, search, one, interval)
+            if interval is not None and min(count / one.cycles, 1 / max(interval, shortest)) > worth:
+                self._time(cut, search, one, max(interval, shortest))
 
     def _counts(self, one: Candidate) -> Sequence[int]:
         """How many of a processor are tried: as many as are asked for, or any that fit."""
@@ -325,11 +353,12 @@ class _MixedSearch:
         left: Amounts = self.limits - here[:, None] * each
         return left
 
-    def _blocks(self, cut: str, processor: Processor) -> Amounts:
-        """What putting the results in order takes."""
+    def _blocks(self, cut: str, processor: Processor) -> tuple[Amounts, int]:
+        """What putting the results in order takes, and its interval."""
         layer = before(self.graph, cut, processor).layers[-1]
-        taken = stage_resources(layer.stage(next(layer.folds())), self.streaming_board, None)
-        return np.array([getattr(taken, kind) for kind in KINDS], np.int64)
+        stage = layer.stage(next(layer.folds()))
+        taken = stage_resources(stage, self.streaming_board, None)
+        return np.array([getattr(taken, kind) for kind in KINDS], np.int64), stage.interval
 
     def _time(self, cut: str, search: SharedSearch, one: Candidate, interval: int) -> None:
         """Keeps a processor with as many frames a round as is fastest, where it is fast enough."""
@@ -358,8 +387,8 @@ class _MixedSearch:
         speed = min(1 / interval, rounds.frames_per_cycle)
         return rate - speed * (written + read)
 
-    def _made(self, one: _Mixture) -> MixedHardware:
-        """The kernels. Raises NoFit: the streaming one has no room."""
+    def _made(self, one: _Mixture, least: float) -> MixedHardware:
+        """The kernels. Raises NoFit: the streaming one has no room at more than `least` frames a cycle."""
         back = one.search.made(one.rounds)
         back = replace(back, ddr_rate=self._ddr_rate(one.search, one.rounds, one.interval))
         each = {kind: getattr(back.each, kind) for kind in KINDS}
@@ -369,15 +398,7 @@ class _MixedSearch:
         }
         board = self.streaming_board.beside(taken)
         graph = before(self.graph, one.cut, back.processor)
-        front = balance(
-            graph,
-            board,
-            _of_front(self.constraints, graph, one.interval),
-            batch=self.batch,
-            clock_mhz=self.clock_mhz,
-            progress=self.progress,
-            in_blocks=True,
-        )
+        front = self._front(graph, board, one.interval, least)
         made = MixedHardware(
             graph=self.graph,
             cut=one.cut,
@@ -392,6 +413,30 @@ class _MixedSearch:
         )
         binds = bottleneck(back.each, back.slrs, back.cycles_by_limit, beside, self.constraints)
         return replace(made, back=replace(back, bottleneck=binds))
+
+    def _front(self, graph: Graph, board: Board, interval: int, least: float) -> StreamingHardware:
+        """The streaming kernel at an interval, or at a longer one where what stands between its stages is
+        slower than these. Raises NoFit: it has no room, at more than `least` frames a cycle.
+        """
+        failure: NoFit | None = None
+        for longer in SLOWER:
+            asked = int(interval * longer)
+            if failure is not None and asked * least >= 1:
+                break
+            try:
+                return balance(
+                    graph,
+                    board,
+                    _of_front(self.constraints, graph, asked),
+                    batch=self.batch,
+                    clock_mhz=self.clock_mhz,
+                    progress=self.progress,
+                    in_blocks=True,
+                )
+            except NoFit as found:
+                failure = found
+        assert failure is not None
+        raise failure
 
 
 def _of_front(constraints: NetworkConstraints, graph: Graph, interval: int) -> NetworkConstraints:

@@ -288,9 +288,12 @@ class SharedSearch:
 
     def stored_without_pools(self) -> frozenset[str]:
         """The tensors that tasks leave in DDR where no pool is done on the way there."""
-        lanes = self._values("lanes", LANES)[0]
-        found = self._lowered(self._processor(1, lanes, PIXEL_DEPTHS[0], WEIGHT_DEPTHS[0]))
-        return frozenset(task.output.name for task in found.tasks)
+        return frozenset(task.output.name for task in self.apart(LANES[-1], 0).tasks)
+
+    def apart(self, lanes: int, pool_columns: int) -> Lowered:
+        """The tasks for so many lanes, without windows over results."""
+        plain = self._processor(LEAST_POOLED_ROWS, lanes, PIXEL_DEPTHS[0], WEIGHT_DEPTHS[0])
+        return self._apart(replace(plain, pool_columns=pool_columns))
 
     def _values(self, key: str, every: Sequence[int]) -> Sequence[int]:
         """The list, or what the design fixes in its place."""

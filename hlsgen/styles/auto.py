@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,29 +11,28 @@ from typing import Any
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.scratch import Scratch
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.streaming import NetworkRun
-from hlsgen.designfile.constraints import NoFit
+from hlsgen.csim.verification import Verification
 from hlsgen.designfile.margins import AUTO as MARGIN_AUTO
 from hlsgen.model.ir import Golden
 from hlsgen.report.content import Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.styles import StyleFigures
-from hlsgen.search.mixture import mixed_hardware
 from hlsgen.styles.layerwise import LayerwiseNetwork
+from hlsgen.styles.mixed import MixedNetwork
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.styles.shared import SharedNetwork
 from hlsgen.styles.streaming import StreamingNetwork
 
 AUTO = "auto"
-STYLES: Mapping[str, type[StreamingNetwork] | type[LayerwiseNetwork] | type[SharedNetwork]] = {
+STYLES: Mapping[str, type[NetworkStyle[Any]]] = {
     "dataflow": StreamingNetwork,
     "tasks": LayerwiseNetwork,
     "shared": SharedNetwork,
+    "mixed": MixedNetwork,
 }
 """The styles of networks, in the order in which they are compared."""
-MIXED = "mixed"
-"""The first layers as a streaming kernel that feeds shared processors with the rest."""
 MOST_TEXT = 600
 """Letters of a refusal that reports say: a network may have many layers without hardware."""
 
@@ -92,40 +91,19 @@ class AutoNetwork(NetworkStyle[Any]):
         return self._resolved(silent)
 
     def _resolved(self, progress: Progress) -> NetworkStyle[Any]:
-        outcomes = [self._outcome(style, progress) for style in STYLES]
+        outcomes: list[_Outcome] = []
+        for style in STYLES:
+            outcomes.append(self._outcome(style, progress, outcomes))
         found = [one for one in outcomes if one.network is not None]
         if not found:
             raise DesignError([self._refusal(one) for one in outcomes])
         best = max(found, key=self._merit)
-        assert best.network is not None and best.estimate is not None
-        compared = [one.figures(best.style) for one in outcomes]
-        compared.append(self._mixture(best.estimate.frames_per_s, progress))
-        return replace(best.network, chosen=best.network.hardware, styles=tuple(compared))
-
-    def _mixture(self, least: float, progress: Progress) -> StyleFigures:
-        """What a streaming kernel of the first layers that feeds shared processors would gain over the best
-        style, with so many frames a second. It is only judged: there is no build of it.
-        """
-        if "shared" in self.refused:
-            return StyleFigures(style=MIXED, refusal=_one_line(self.refused["shared"].message))
-        progress(f"style: {MIXED}")
-        try:
-            found = mixed_hardware(
-                self.graph,
-                self.board.for_style(SharedNetwork.cost_style),
-                self.constraints,
-                clock_mhz=self.clock_mhz,
-                batch=self.batch,
-                least=least / (self.clock_mhz * 1e6),
-                progress=progress,
-            )
-        except DesignError as error:
-            return StyleFigures(style=MIXED, refusal=_one_line(error.problems[0].message))
-        except NoFit as failure:
-            return StyleFigures(style=MIXED, refusal=_one_line(str(failure)))
-        speed = found.frames_per_cycle * self.clock_mhz * 1e6
-        text = f"would make {speed:,.1f} frames/s (modelled): {found}. It is judged, and not built"
-        return StyleFigures(style=MIXED, refusal=_one_line(text))
+        assert best.network is not None
+        return replace(
+            best.network,
+            chosen=best.network.hardware,
+            styles=tuple(one.figures(best.style) for one in outcomes),
+        )
 
     def _merit(self, one: _Outcome) -> tuple[bool, float]:
         """Whether it stays inside the margins with confidence where these are open, then frames a second."""
@@ -138,12 +116,17 @@ class AutoNetwork(NetworkStyle[Any]):
         message = f"{self.name}: style: {one.style}: {one.problem.message.removeprefix(f'{self.name}: ')}"
         return replace(one.problem, message=message)
 
-    def _outcome(self, style: str, progress: Progress) -> _Outcome:
-        """The network in a style, with its hardware."""
+    def _outcome(self, style: str, progress: Progress, others: Sequence[_Outcome]) -> _Outcome:
+        """The network in a style, with its hardware. others: of styles before it, which a mixture has to be
+        faster than.
+        """
         if style in self.refused:
             return _Outcome(style=style, problem=self.refused[style])
         progress(f"style: {style}")
         network = self.in_style(style)
+        sure = [one.estimate for one in others if one.estimate is not None and self._merit(one)[0]]
+        if isinstance(network, MixedNetwork) and sure:
+            network = replace(network, least=max(one.frames_per_s for one in sure))
         try:
             network.choose(progress)
             return _Outcome(style=style, network=network, estimate=network.estimate())
@@ -176,26 +159,24 @@ class AutoNetwork(NetworkStyle[Any]):
     def markdown(self, report: Report) -> str:
         return self.resolution.markdown(report)
 
-    def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
-        return self.resolution.compiled(folder, executable, headers)
-
-    def simulated(
+    def verify(
         self,
-        executable: Path,
+        folder: Path,
         inputs: Mapping[str, Codes],
-        scratch: Path,
+        golden: Mapping[str, Codes],
         *,
-        keep: bool = True,
-        bounded: bool = False,
-    ) -> NetworkRun:
-        return self.resolution.simulated(executable, inputs, scratch, keep=keep, bounded=bounded)
+        headers: Headers = Headers.FAST,
+        progress: Progress = silent,
+        executables: Scratch | None = None,
+    ) -> Verification:
+        return self.resolution.verify(
+            folder, inputs, golden, headers=headers, progress=progress, executables=executables
+        )
 
-    @property
-    def bounded_frames(self) -> int:
-        return self.resolution.bounded_frames
-
-    def check_bounded(self, run: NetworkRun, golden: Mapping[str, Codes]) -> None:
-        self.resolution.check_bounded(run, golden)
+    def simulator(
+        self, folder: Path, scratch: Path, headers: Headers
+    ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
+        return self.resolution.simulator(folder, scratch, headers)
 
 
 def _one_line(text: str) -> str:

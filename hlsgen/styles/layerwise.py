@@ -25,12 +25,12 @@ from hlsgen.report.content import Report
 from hlsgen.report.layerwise import LayerwiseEstimate, layerwise_markdown
 from hlsgen.report.quality import quality_figures
 from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
-from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.network_style import SimulatedNetwork
 from hlsgen.targets.terms import CostStyle
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
+class LayerwiseNetwork(SimulatedNetwork[LayerwiseHardware]):
     """Every layer a kernel; a host calls them in turn, the whole batch through one, then through the next."""
 
     subject = "kernels compared, each after its call"

@@ -166,6 +166,11 @@ class NetworkStyle(Style[N]):
             found.insert(0, self.calibration.warning)
         return [*found, *super().warnings(clipping)]
 
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SimulatedNetwork(NetworkStyle[N]):
+    """A network that one testbench simulates."""
+
     def chunks(self, inputs: Mapping[str, Codes], frames: int) -> list[dict[str, Codes]]:
         """The frames in parts: enough for every core, none larger than memory allows."""
         elements = sum(math.prod(tensor.shape) for tensor in self.graph.tensors().values())

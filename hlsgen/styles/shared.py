@@ -26,12 +26,12 @@ from hlsgen.report.content import Report
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.shared import SharedEstimate, shared_markdown
 from hlsgen.search.shared import SharedHardware, shared_hardware
-from hlsgen.styles.network_style import NetworkStyle, frames_in, workers
+from hlsgen.styles.network_style import SimulatedNetwork, frames_in, workers
 from hlsgen.targets.terms import CostStyle
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SharedNetwork(NetworkStyle[SharedHardware]):
+class SharedNetwork(SimulatedNetwork[SharedHardware]):
     """Every layer, or several at once, a task of a program that each processor runs on frames of its own."""
 
     subject = SUBJECT

@@ -21,7 +21,7 @@ from hlsgen.report.content import Report
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.streaming import StreamingEstimate, streaming_markdown
 from hlsgen.search.streaming import StreamingHardware, balance
-from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.network_style import SimulatedNetwork
 from hlsgen.targets.terms import CostStyle
 
 MOST_OPTIMISED_LAYERS = 48
@@ -29,7 +29,7 @@ MOST_OPTIMISED_LAYERS = 48
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StreamingNetwork(NetworkStyle[StreamingHardware]):
+class StreamingNetwork(SimulatedNetwork[StreamingHardware]):
     """Every layer a stage of one kernel, all of them at work at once."""
 
     subject = "layers compared"

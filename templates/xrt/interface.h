@@ -73,6 +73,12 @@ struct task_list {
     std::vector<place> places = {};
 
     bool any() const { return !places.empty(); }
+    bool holds(const std::string &name) const {
+        for (const place &one : places) {
+            if (one.tensor == name) return true;
+        }
+        return false;
+    }
     std::size_t most_frames() const { return together * rounds; }
     std::size_t rounds_of(std::size_t frames) const { return (frames + together - 1) / together; }
 };
@@ -96,6 +102,13 @@ struct step {
     std::vector<argument> arguments;
     std::vector<std::string> kernels = {};
 
+    // Whether it runs the program, in the memory of its own unit; what feeds it reaches the memories of all.
+    bool runs_tasks() const {
+        for (const argument &one : arguments) {
+            if (one.from == source::tasks) return true;
+        }
+        return false;
+    }
     const std::string &kernel_of(std::size_t unit) const { return kernels.empty() ? kernel : kernels[unit]; }
 };
 

@@ -72,7 +72,9 @@ public:
         for (const step &s : d.steps) {
             kernels_.push_back(c.open(s, number));
             for (std::size_t a = 0; a < s.arguments.size(); ++a) {
-                if (s.arguments[a].in_memory()) set_group(s.arguments[a].name, kernels_.back().group_id(int(a)), unit(kernels_.size() - 1));
+                const argument &one = s.arguments[a];
+                const bool feeds = one.from == source::memory && !s.runs_tasks();  // the memories of all lanes
+                if (one.in_memory() && !feeds) set_group(one.name, kernels_.back().group_id(int(a)), unit(kernels_.size() - 1));
             }
         }
         for (const auto &one : weights) {
@@ -132,14 +134,14 @@ public:
     // Frames [N, C, H, W] of an input into the host's view of what the kernels read.
     void fill(const port &p, const char *array, std::size_t frames) {
         const tensor &t = lane_.design().tensor_of(p.tensor);
-        if (!program().any()) return pack(t, array, buffers_.at(p.tensor).bytes, frames);
+        if (!program().holds(p.tensor)) return pack(t, array, buffers_.at(p.tensor).bytes, frames);
         each_place(p, [&](const place &one) { pack_blocks(one, t, array, memory().bytes + one.first_byte, frames); });
     }
 
     // Frames [N, C, H, W] of an output from the host's view of what the kernels wrote.
     void read(const port &p, char *array, std::size_t frames) {
         const tensor &t = lane_.design().tensor_of(p.tensor);
-        if (!program().any()) return unpack(t, buffers_.at(p.tensor).bytes, array, frames);
+        if (!program().holds(p.tensor)) return unpack(t, buffers_.at(p.tensor).bytes, array, frames);
         each_place(p, [&](const place &one) { unpack_blocks(one, t, memory().bytes + one.first_byte, array, frames); });
     }
 
@@ -176,15 +178,17 @@ private:
     const task_list &program() const { return lane_.design().program; }
     buffer &memory() { return buffers_.at("memory"); }
 
-    // The memory of a shared processor, all zero there too, or a buffer for each tensor.
+    // The memory of a shared processor, all zero there too, and a buffer for each tensor that it does not hold.
     void allocate(std::size_t most_frames) {
         const host::design &d = lane_.design();
         if (program().any()) {
             buffers_["memory"] = lane_.allocate("memory", program().memory_bytes);
             memory().send(program().memory_bytes);
-            return;
         }
-        for (const tensor &t : d.tensors) buffers_[t.name] = lane_.allocate(t.name, most_frames * t.in_ddr.frame_bytes());
+        for (const tensor &t : d.tensors) {
+            if (program().holds(t.name)) continue;
+            buffers_[t.name] = lane_.allocate(t.name, most_frames * t.in_ddr.frame_bytes());
+        }
     }
 
     template <typename W>
@@ -206,7 +210,7 @@ private:
     }
 
     void sync(const port &p, void (buffer::*way)(std::size_t, std::size_t), std::size_t frames) {
-        if (!program().any()) return (buffers_.at(p.tensor).*way)(frames * lane_.design().tensor_of(p.tensor).in_ddr.frame_bytes(), 0);
+        if (!program().holds(p.tensor)) return (buffers_.at(p.tensor).*way)(frames * lane_.design().tensor_of(p.tensor).in_ddr.frame_bytes(), 0);
         each_place(p, [&](const place &one) { (memory().*way)(frames * one.frame_bytes(), one.first_byte); });
     }
 };

@@ -212,12 +212,11 @@ WIDE = Processor(
         (
             WIDE,
             (
-                "  - {name: a, kind: conv2d, inputs: [x], out_channels: 6, kernel: 1, weights: {seed: 1}}",
-                "  - {name: b, kind: conv2d, inputs: [x], out_channels: 6, kernel: 1, weights: {seed: 2}}",
-                "  - {name: both, kind: concat, axis: 1, inputs: [a, b]}",
+                "  - {name: shares, kind: softmax}",
+                "  - {name: conv1, kind: conv2d, out_channels: 6, kernel: 1, weights: {seed: 1}}",
             ),
-            {},
-            "tensors are joined along rows",
+            {"shape": (4, 1, 1)},
+            "shares: it is of kind softmax",
         ),
         (
             WIDE,

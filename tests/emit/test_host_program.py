@@ -20,6 +20,7 @@ from tests.support.host_builds import (
     interface,
     kernels,
     run,
+    source_of,
     stand_in_xclbin,
 )
 
@@ -127,16 +128,17 @@ def test_a_difference_is_shown_and_fails(made: HostBuild, tmp_path: Path) -> Non
     data = changed_data(made, tmp_path)
     port = interface(made.build)["outputs"][0]
     want = np.load(data / port["golden"])
-    was = want[3, 2, 1, 0]
+    row = min(1, want.shape[2] - 1)
+    was = want[3, 2, row, 0]
     bits = want.view(np.uint32) if want.dtype == np.float32 else want
-    bits[3, 2, 1, 0] ^= 1
-    changed = want[3, 2, 1, 0]
+    bits[3, 2, row, 0] ^= 1
+    changed = want[3, 2, row, 0]
     np.save(data / port["golden"], want)
     done = made.stand_in(str(data), "--repeat", "4", cwd=tmp_path)
     assert done.returncode == 1
     got, other = (f"{one:.9g}" if want.dtype == np.float32 else str(one) for one in (was, changed))
     codes = f"got {got}, golden {other}"
-    shown = f"{port['name']}: frame 3, channel 2, row 1, column 0: {codes}\n"
+    shown = f"{port['name']}: frame 3, channel 2, row {row}, column 0: {codes}\n"
     assert done.stdout.count(shown) == 1, "it stops after the pass that differs"
     assert f"{port['name']}: {want.size - 1} of {want.size} equal" in done.stdout
     assert done.stdout.endswith("TEST FAILED\n")
@@ -302,11 +304,11 @@ def test_arguments_and_units_are_those_of_the_kernels(made: HostBuild) -> None:
     linked = {kernel.name: kernel for kernel in kernels(made.build)}
     assert list(steps) == list(linked)
     for name, step in steps.items():
-        wanted = arguments(made.build / "src" / f"{name}.cpp", name)
+        wanted = arguments(source_of(made.build, name), name)
         assert [one["port"] for one in step["arguments"]] == [one.name for one in wanted]
         in_memory = [one["source"] in ("tensor", "constants", "memory") for one in step["arguments"]]
         assert in_memory == [one.pointer for one in wanted]
-        assert step["units"] == list(linked[name].units)
+        assert list(dict.fromkeys(step["units"])) == list(linked[name].units)
 
 
 def test_emitted_text_reads_as_written_by_hand(made: HostBuild) -> None:

@@ -105,7 +105,9 @@ COMMON: list[tuple[Change, str]] = [
     (each(one_argument_less), "they are not of the same build"),
     (each(first_is_no_pointer), "error: "),
 ]
-BREAKS = {kind: COMMON for kind in ("foldings", "conv", "winograd", "streaming", "shared", "shared_float")}
+BREAKS = {
+    kind: COMMON for kind in ("foldings", "conv", "winograd", "streaming", "shared", "shared_float", "mixed")
+}
 BREAKS["tasks"] = [*COMMON, (last_kernel_elsewhere, "sp= in vitis/link.cfg must give both the same bank")]
 BREAKS["float"] = BREAKS["tasks"]
 

@@ -172,7 +172,7 @@ def test_units_share_the_batch_and_transfers_overlap(
         ]
         reloads = lanes * any(argument.source == "reload" for argument in step.arguments)
         # the processor's last argument is rounds: two frames fill a part of one
-        frames_of_all = 20 if made.kind.startswith("shared") else 40 + reloads
+        frames_of_all = 20 if step.runs_tasks else 40 + reloads
         assert sum(int(frames) for _, _, frames in calls) == frames_of_all
         assert {unit for _, unit, _ in calls} == set(step.units)
 

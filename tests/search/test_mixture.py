@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from hlsgen.search.board_limits import KINDS, allowed
 from hlsgen.search.graph_cuts import after, before, cuts
 from hlsgen.search.mixture import MixedHardware, _Fronts, _MixedSearch, mixed_hardware
 from hlsgen.search.offchip_weights import kept_on_chip
+from hlsgen.search.shared import SharedSearch
 from hlsgen.search.task_placement import share_of_slr
 from hlsgen.targets.board import Board, load_board
 
@@ -94,15 +96,13 @@ def test_both_parts_keep_the_rules_and_meet(graph: Graph, board: Board) -> None:
 def test_the_last_tasks_are_those_of_the_last_layers(graph: Graph, board: Board) -> None:
     search = _MixedSearch(graph, board, FEW, 300, 64, 0.0, lambda *_: None)
     assert search.tails.cuts
-    processor = replace(mixed(graph, board).back.processor, rows=7)
     for cut in search.tails.cuts:
-        for pools in (0, 15):
-            one = replace(processor, pool_columns=pools)
-            tail = search.tails.tail(cut, one)
-            alone = lowered(after(graph, cut), one)
-            if tail is not None:
-                assert [task.name for task in tail.tasks] == [task.name for task in alone.tasks]
-                assert tail.tensors == alone.tensors
+        tail, alone = search.tails.search(cut), SharedSearch(after(graph, cut), board, FEW, 300, 64)
+        for lanes, pools in product((8, 16), (0, 15)):
+            one, other = tail.apart(lanes, pools), alone.apart(lanes, pools)
+            assert [task.name for task in one.tasks] == [task.name for task in other.tasks]
+            assert [task.stages for task in one.tasks] == [task.stages for task in other.tasks]
+            assert one.tensors == other.tensors
 
 
 def test_no_mixture_is_faster(graph: Graph, board: Board) -> None:
@@ -122,9 +122,11 @@ def test_no_mixture_is_faster(graph: Graph, board: Board) -> None:
                 left = search._left(one)
                 interval = None
                 if left is not None:
-                    interval = fronts.fastest(left, search._blocks(cut, one.processor))
+                    more, shortest = search._blocks(cut, one.processor)
+                    interval = fronts.fastest(left, more)
                 if interval is None:
                     continue
+                interval = max(interval, shortest)
                 for rounds in tail.rounds(one):
                     rate = search._ddr_rate(tail, rounds, interval)
                     if rate > 0:
@@ -192,5 +194,5 @@ def test_what_lacks_is_said(graph: Graph, board: Board, tmp_path: Path) -> None:
     in_float = tmp_path / "float.yaml"
     text = NET.replace("PRECISION", "float32").replace(', type: "fixed<8,1>"', "")
     in_float.write_text(text.replace("style: shared", "style: tasks"))
-    with pytest.raises(NoFit, match="a shared processor computes in fixed point"):
+    with pytest.raises(NoFit, match="a streaming kernel computes in fixed point"):
         mixed(hlsgen.load(in_float).graph, board)

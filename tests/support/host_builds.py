@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +121,12 @@ def graph() -> Graph:
     )
 
 
-def network_design(style: str, weights: WeightConstraints, precision: FixedType | str = SEVEN_BITS) -> Design:
+def network_design(
+    style: str,
+    weights: WeightConstraints,
+    precision: FixedType | str = SEVEN_BITS,
+    network: Graph | None = None,
+) -> Design:
     samples = frames(FRAMES, (6, 5, 3))
     options = Options(
         calibration=samples,
@@ -132,7 +137,7 @@ def network_design(style: str, weights: WeightConstraints, precision: FixedType 
         constraints=NetworkConstraints(instances=2, weights=weights),
         style=style,
     )
-    return Design(from_graph(graph(), options, "net.py"))
+    return Design(from_graph(network or graph(), options, "net.py"))
 
 
 def streaming_design(_: Path) -> Design:
@@ -162,6 +167,13 @@ def shared_float_design(_: Path) -> Design:
     return network_design("shared", WeightConstraints(), "float32")
 
 
+def mixed_design(_: Path) -> Design:
+    """A streaming kernel that loads its weights and feeds two processors; of the outputs the last."""
+    loaded = WeightConstraints(layers={"conv1": LayerWeightConstraints(place="runtime")})
+    whole = graph()
+    return network_design("mixed", loaded, network=replace(whole, outputs=whole.outputs[1:]))
+
+
 DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "conv": conv_design,
     "foldings": foldings_design,
@@ -171,6 +183,7 @@ DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "float": float_design,
     "shared": shared_design,
     "shared_float": shared_float_design,
+    "mixed": mixed_design,
 }
 
 
@@ -187,20 +200,35 @@ def interface(build_folder: Path) -> dict[str, Any]:
 def kernels(build_folder: Path) -> list[Kernel]:
     """As the linker would make them of vitis/link.cfg: names and banks are read there."""
     link = (build_folder / "vitis/link.cfg").read_text().splitlines()
-    banks = {}
+    banks: dict[str, int] = {}
+    reaches: dict[tuple[str, str], tuple[int, ...]] = {}
     for line in link:
         if line.startswith("sp="):
-            port, bank = line.removeprefix("sp=").split(":")
-            banks[port.split(".")[0]] = int(bank.removeprefix("DDR[").removesuffix("]"))
+            port, bank = line.removeprefix("sp=").split(":", 1)
+            unit, bundle = port.split(".m_axi_gmem_")
+            first, *last = map(int, bank.removeprefix("DDR[").removesuffix("]").split(":"))
+            if last:
+                reaches[unit, bundle] = tuple(range(first, last[0] + 1))
+            else:
+                banks[unit] = first
     names = [line.removeprefix("nk=").split(":") for line in link if line.startswith("nk=")]
     return [
         Kernel(
             name=name,
-            arguments=arguments(build_folder / "src" / f"{name}.cpp", name),
+            arguments=[
+                replace(one, reaches=reaches.get((units.split(".")[0], one.name), ()))
+                for one in arguments(source_of(build_folder, name), name)
+            ],
             units={unit: banks[unit] for unit in units.split(".")},
         )
         for name, _, units in names
     ]
+
+
+def source_of(build_folder: Path, kernel: str) -> Path:
+    """A kernel's C++ file: a streaming one that feeds processors lies in a folder of its own."""
+    (found,) = (path for path in build_folder.glob("**/src/*.cpp") if path.stem == kernel)
+    return found
 
 
 def arguments(source: Path, kernel: str) -> list[Argument]:
@@ -238,13 +266,14 @@ def compile_kernels(build_folder: Path, out: Path) -> Path:
         for name in names
     )
     glue = out.with_suffix(".cpp")
-    includes = "".join(f'#include "{build_folder}/src/{name}.h"\n' for name in names)
+    found = {name: source_of(build_folder, name) for name in names}
+    includes = "".join(f'#include "{path.with_suffix(".h")}"\n' for path in found.values())
     glue.write_text(
         f'#include "{STAND_IN}/kernels.h"\n{includes}'
         'extern "C" bool stand_in_call(const char *kernel, int count, const stand_in_argument *arguments) {\n'
         f"{table}    return false;\n}}\n"
     )
-    sources = [str(build_folder / "src" / f"{name}.cpp") for name in names]
+    sources = [str(path) for path in found.values()]
     headers = [f"-I{build_folder / 'src'}", f"-I{INCLUDE / 'common'}", f"-I{INCLUDE / 'fast'}"]
     # static objects of inline functions would be one for all copies of the library
     flags = ["-O1", "-w", "-ffp-contract=off", "-shared", "-fPIC", "-fno-gnu-unique"]
@@ -260,7 +289,7 @@ def _compile(arguments: Sequence[str], compiler: str = "g++") -> None:
 def stand_in_xclbin(path: Path, library: Path, found: Sequence[Kernel]) -> Path:
     lines = [f"library {library}"]
     for kernel in found:
-        names = " ".join(one.name + "*" * one.pointer for one in kernel.arguments)
+        names = " ".join(one.name + "*" * (one.pointer + bool(one.reaches)) for one in kernel.arguments)
         lines.append(f"kernel {kernel.name} {names}")
         lines += [f"unit {kernel.name} {unit} {bank}" for unit, bank in kernel.units.items()]
     path.write_text("\n".join(lines) + "\n")

@@ -150,7 +150,8 @@ class run:  # noqa: N801
         pointer = self.kernel.arguments[index].endswith("*")
         if pointer != isinstance(value, bo):
             raise RuntimeError("a buffer for a scalar, or a scalar for a buffer")
-        if isinstance(value, bo) and value.group != self.kernel.bank:
+        anywhere = self.kernel.arguments[index].endswith("**")
+        if isinstance(value, bo) and value.group != self.kernel.bank and not anywhere:
             raise RuntimeError("the buffer lies in another bank")
         self.given[index] = value
 

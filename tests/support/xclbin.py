@@ -23,10 +23,11 @@ POINTER_BYTES, SCALAR_BYTES = 8, 4
 
 @dataclass(frozen=True, kw_only=True)
 class Argument:
-    """Of a kernel: a pointer into memory, or an int."""
+    """Of a kernel: a pointer into memory, or an int. reaches: its banks, if not its unit's alone."""
 
     name: str
     pointer: bool
+    reaches: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +89,10 @@ def _ip_layout(units: Sequence[tuple[Kernel, str]]) -> bytes:
 
 def _connections(units: Sequence[tuple[Kernel, str]]) -> bytes:
     found = [
-        struct.pack("<iii", index, number, kernel.units[unit])
+        struct.pack("<iii", index, number, bank)
         for number, (kernel, unit) in enumerate(units)
         for index, argument in enumerate(kernel.arguments)
+        for bank in (argument.reaches or (kernel.units[unit],))
         if argument.pointer
     ]
     return struct.pack("<i", len(found)) + b"".join(found)

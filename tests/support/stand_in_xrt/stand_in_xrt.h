@@ -51,6 +51,7 @@ inline void log(const std::string &line) {
 struct argument {
     std::string name;
     bool pointer;
+    bool anywhere;  // it reaches every bank: two asterisks
 };
 
 struct kernel {
@@ -87,7 +88,9 @@ private:
         for (std::string word; words >> word;) {
             const bool pointer = word.back() == '*';
             if (pointer) word.pop_back();
-            found.arguments.push_back({word, pointer});
+            const bool anywhere = word.back() == '*';
+            if (anywhere) word.pop_back();
+            found.arguments.push_back({word, pointer, anywhere});
         }
         kernels.push_back(found);
     }
@@ -268,7 +271,7 @@ public:
     explicit run(const kernel &k) : kernel_(k), arguments_(k.found.arguments.size()), given_(k.found.arguments.size()), state_(std::make_shared<progress>()) {}
     void set_arg(int index, const bo &b) {
         if (!place(index).pointer) throw std::runtime_error("argument is a scalar");
-        if (b.group() != kernel_.bank) throw std::runtime_error("buffer lies in another bank");
+        if (b.group() != kernel_.bank && !place(index).anywhere) throw std::runtime_error("buffer lies in another bank");
         give(index, b.on_card());
     }
     void set_arg(int index, int value) {

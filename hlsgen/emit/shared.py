@@ -255,6 +255,7 @@ def shared_plan(
     batch: int,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
+    left_to_host: tuple[str, ...] = (),
 ) -> Plan:
     """All files of the build folder. slrs, banks: of each compute unit of `built`. round_cycles: of one of
     them.
@@ -277,7 +278,10 @@ def shared_plan(
     plan |= tool_files(board, clock, k, VERSION, files=list(data), linked=linked)
     line = f"a processor for networks, with the program of one of {len(program.graph.layers)} layers"
     plan |= host_files(
-        program_interface(program, built, name=name, source=source, call=call, held=held), VERSION
+        program_interface(
+            program, built, name=name, source=source, call=call, held=held, left_to_host=left_to_host
+        ),
+        VERSION,
     )
     plan |= ompss_shared_files(
         program,

@@ -1,4 +1,4 @@
-"""Processors with several options at once, as the search makes them: scales with everything that they allow."""
+"""Processors with several options at once, as the search makes them: scales beside all that they allow."""
 
 from __future__ import annotations
 

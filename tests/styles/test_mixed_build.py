@@ -136,7 +136,7 @@ def test_a_fault_in_either_kernel_is_caught(
     [
         ("{interval: 5000}", '"fixed<8,3>"', "interval is of one kernel, and in style: mixed the slower"),
         ("{conv1: {slr: SLR0}}", '"fixed<8,3>"', "slr is of a kernel that holds all layers"),
-        ("auto", "float32", "precision is float32, and a streaming kernel computes in fixed point"),
+        ("auto", "float32", "precision is float32, and what feeds shared processors computes in fixed point"),
     ],
 )
 def test_what_it_cannot_obey_is_refused(tmp_path: Path, mapping: str, precision: str, said: str) -> None:

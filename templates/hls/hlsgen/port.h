@@ -224,8 +224,8 @@ inline void store(hls::stream<lanes<T, N> > &in, ap_uint<PORT> *memory, int fram
     }
 }
 
-// Blocks of rows of GROUPS groups of channels, RUN words each, which come block by block. In memory the BLOCKS blocks of
-// a group lie together, group after group, frame after frame. A port word is a stream word.
+// Blocks of rows of GROUPS groups of channels, RUN words each, which come block by block. In memory the BLOCKS blocks
+// of a group lie together, group after group, frame after frame. A port word is a stream word.
 template <int STAGE, int BITS, int SLOT, int BLOCKS, int GROUPS, int RUN, int PORT, typename T, int N>
 inline void store_blocks(hls::stream<lanes<T, N> > &in, ap_uint<PORT> *memory, int frames) {
 #pragma HLS inline

@@ -103,7 +103,13 @@ def program_for(
     held = max(call, fitted.program.rounds_of(len(next(iter(sampled.codes.values())))))
     figures = program_figures(fitted, held, csim_figures(verification), tuple(warnings))
     interface = program_interface(
-        fitted.program, built, name=design.name, source=design.source, call=call, held=held
+        fitted.program,
+        built,
+        name=design.name,
+        source=design.source,
+        call=call,
+        held=held,
+        left_to_host=fitted.division.left_to_host,
     )
     plan: Plan = {
         **program_files(fitted.program, sampled.codes, golden.tensors, held),

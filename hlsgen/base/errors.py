@@ -117,6 +117,10 @@ class ClippingWarning(HlsgenWarning):
     """Frames hold values, or lead to values, that number types of the design clip to an extent that harms."""
 
 
+class HostLayersWarning(HlsgenWarning):
+    """What was opened computes no outputs of the network, but what layers at its end read."""
+
+
 class CalibrationWarning(HlsgenWarning):
     """Number types were chosen from frames that are not the user's: a photograph, or random numbers."""
 

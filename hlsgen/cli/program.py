@@ -68,6 +68,8 @@ def program(
             return
         print_warnings(made.figures.warnings)
         click.echo(program_line(made.figures))
+        if made.figures.left_to_host:
+            click.echo(f"left to the host, without hardware: {', '.join(made.figures.left_to_host)}")
         if made.verification is not None:
             print_verification(loaded.macs, made.verification)
         else:

@@ -18,7 +18,7 @@ from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
-from hlsgen.emit.shared import NO_COSIM, OWN_FILES, PORTS, processor_files, program_files
+from hlsgen.emit.shared import NO_COSIM, OWN_FILES, linked_processors, processor_files, program_files
 from hlsgen.emit.streaming import instances_of, streaming_plan
 from hlsgen.emit.vitis import LinkedKernel, link_file, plain_word, tool_files
 from hlsgen.emit.xrt import host_files, network_interface
@@ -118,11 +118,7 @@ class _Mixture:
             instances=instances_of(self.hardware.front, self.board, self.front),
             port_banks={f"gmem_{port.name}": plain_word(banks_text(back.banks))},
         )
-        instances = [
-            {"name": unit, "slr": plain_word(slr), "bank": plain_word(bank)}
-            for unit, slr, bank in zip(self.built.units, back.slrs, back.banks, strict=True)
-        ]
-        return [front, LinkedKernel(name=self.name, ports=PORTS, instances=instances)]
+        return [front, linked_processors(self.built, back.slrs, back.banks)]
 
 
 def _into_memory(step: HostStep, port: str, renamed: Mapping[str, str]) -> tuple[HostArgument, ...]:

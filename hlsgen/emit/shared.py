@@ -255,6 +255,7 @@ def shared_plan(
     batch: int,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
+    left_to_host: tuple[str, ...] = (),
 ) -> Plan:
     """All files of the build folder. slrs, banks: of each compute unit of `built`. round_cycles: of one of
     them.
@@ -269,15 +270,14 @@ def shared_plan(
     plan: Plan = {**processor_files(program.processor, name=name, source=source), **csim_header_files()}
     plan |= {f"tb/{file}": content for file, content in data.items()}
     plan[PROCESSOR] = built.as_json()
-    instances = [
-        {"name": unit, "slr": plain_word(slr), "bank": plain_word(bank)}
-        for unit, slr, bank in zip(built.units, slrs, banks, strict=True)
-    ]
-    linked = LinkedKernel(name=name, ports=PORTS, instances=instances)
+    linked = linked_processors(built, slrs, banks)
     plan |= tool_files(board, clock, k, VERSION, files=list(data), linked=linked)
     line = f"a processor for networks, with the program of one of {len(program.graph.layers)} layers"
     plan |= host_files(
-        program_interface(program, built, name=name, source=source, call=call, held=held), VERSION
+        program_interface(
+            program, built, name=name, source=source, call=call, held=held, left_to_host=left_to_host
+        ),
+        VERSION,
     )
     plan |= ompss_shared_files(
         program,
@@ -292,6 +292,15 @@ def shared_plan(
     plan[f"tb/{PROGRAM_FILE}"] = ompss_program(program, len(slrs))
     plan |= makefile(board, k, line, VERSION, streaming=True, ompss=True, no_cosim=NO_COSIM)
     return plan
+
+
+def linked_processors(built: BuiltProcessor, slrs: Sequence[str], banks: Sequence[str]) -> LinkedKernel:
+    """The kernel as it is linked. slrs, banks: of each compute unit of `built`."""
+    instances = [
+        {"name": unit, "slr": plain_word(slr), "bank": plain_word(bank)}
+        for unit, slr, bank in zip(built.units, slrs, banks, strict=True)
+    ]
+    return LinkedKernel(name=built.name, ports=PORTS, instances=instances)
 
 
 def unit_names(name: str, count: int) -> tuple[str, ...]:

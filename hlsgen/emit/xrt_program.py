@@ -33,7 +33,14 @@ def call_rounds(program: Program, frame_cycles: float, clock_mhz: float) -> int:
 
 
 def program_interface(
-    program: Program, built: BuiltProcessor, *, name: str, source: str, call: int, held: int
+    program: Program,
+    built: BuiltProcessor,
+    *,
+    name: str,
+    source: str,
+    call: int,
+    held: int,
+    left_to_host: tuple[str, ...] = (),
 ) -> HostInterface:
     """The host's view. call: rounds of a call; held: those for which the memory has room, no fewer."""
     graph, plan = program.graph, program.plan(held)
@@ -69,6 +76,7 @@ def program_interface(
             memory_bytes=plan.words * word_bytes,
             places=tuple(places),
         ),
+        left_to_host=left_to_host,
     )
 
 

@@ -181,6 +181,7 @@ class HostInterface:
     packing: what other weights must keep to; empty: nothing, or those who write them see to it.
     program: of a shared processor, whose tensors all lie in one memory; else None.
     chunk_frames: of a call. block_frames: those that weights from DDR are read once for.
+    left_to_host: layers at the end that no kernel computes; the outputs are what they read.
     """
 
     name: str
@@ -197,6 +198,7 @@ class HostInterface:
     block_frames: PositiveInt
     packing: Annotated[tuple[HostPacking, ...], BeforeValidator(_of_format_2)] = ()
     program: HostProgram | None = None
+    left_to_host: tuple[str, ...] = ()
 
     @property
     def lanes(self) -> int:
@@ -232,6 +234,8 @@ class HostInterface:
         content = {"format": FORMAT, **asdict(self)}
         if self.program is None:
             del content["program"]
+        if not self.left_to_host:
+            del content["left_to_host"]
         return json.dumps(content, indent=2) + "\n"
 
 

@@ -28,6 +28,11 @@ class Division(Brief):
     head: Graph
     tail: tuple[Layer, ...] = ()
 
+    @property
+    def left_to_host(self) -> tuple[str, ...]:
+        """The layers of the tail with their kinds, in words."""
+        return tuple(f"{layer.name} ({layer.kind})" for layer in self.tail)
+
     def finished(self, tensors: Mapping[str, Codes]) -> dict[str, Codes]:
         """Tensors [frames, C, H, W] by name, with those of the tail, from those of the head."""
         found = dict(tensors)

@@ -16,7 +16,7 @@ from hlsgen.report.tables import table
 class ProcessorFigures(Section):
     """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
 
-    extra_lanes: output channels computed beside those of a word.
+    extra_lanes: output channels computed beside those of a word. scales: whether each channel has a factor.
     fabric_lanes: output channels whose products, of floats additions, are logic cells. pool_columns: of
     tensors that are pooled on their way to DDR, the most. window_columns: of those over which a second window
     moves there: depthwise convolutions, if there are window_products, largest values, if window_largest.
@@ -34,6 +34,7 @@ class ProcessorFigures(Section):
     window_products: Flag = False
     window_largest: Flag = False
     tables: Flag = False
+    scales: Flag = False
     activation_bits: Some
     weight_bits: Some
     pixel_words: Some
@@ -79,6 +80,7 @@ def processor_figures(program: Program, round_cycles: int) -> ProcessorFigures:
         window_products=one.window_products,
         window_largest=one.window_largest,
         tables=one.tables,
+        scales=one.scales,
         activation_bits=one.activation_bits,
         weight_bits=one.weight_bits,
         pixel_words=one.pixel_depth,
@@ -124,6 +126,10 @@ def processor_text(one: ProcessorFigures) -> str:
     outputs = one.lanes + one.extra_lanes
     if one.window_products:
         products += ", and multipliers of their own for depthwise convolutions on the way to DDR"
+    if one.window_largest:
+        products += ", and windows that find largest values there"
+    if one.scales:
+        products += ", factors of each output channel"
     return (
         f"{one.rows} output rows x {outputs} output channels x {one.lanes} input channels: "
         f"{one.multipliers:,} products a cycle, {products}; activations of {one.activation_bits} and weights "
@@ -160,6 +166,16 @@ def task_cells(one: TaskFigures) -> tuple[str, ...]:
         f"{one.frames:,}",
         f"{(one.bytes_read + one.bytes_written) / 1e6:,.2f}",
         one.binds,
+    )
+
+
+def host_text(left: Sequence[str]) -> str:
+    """What no processor does, in words; empty: nothing. left: layers with their kinds."""
+    if not left:
+        return ""
+    return (
+        f"Left to the host, without hardware: {', '.join(left)}. The program's outputs are the tensors that "
+        "these read; golden and `csim` of the design finish them in the same integers."
     )
 
 

@@ -11,6 +11,7 @@ from hlsgen.report.frames import warning_lines
 from hlsgen.report.processor import (
     ProcessorFigures,
     TaskFigures,
+    host_text,
     processor_figures,
     processor_text,
     task_figures,
@@ -64,7 +65,8 @@ class PlacedTensor(Section):
 class ProgramFigures(Section):
     """The content of plan.json. built_with: the kernel. rounds: for which the memory has room in a call.
 
-    task_words: 32-bit words of a task's descriptor. csim: of the build's own sources.
+    task_words: 32-bit words of a task's descriptor. csim: of the build's own sources. left_to_host: layers
+    at the network's end that the processor has no hardware for.
     """
 
     format: Some
@@ -85,6 +87,7 @@ class ProgramFigures(Section):
     tensors: Annotated[tuple[PlacedTensor, ...], Rows]
     csim: CsimFigures
     warnings: Texts = ()
+    left_to_host: Texts = ()
 
 
 def program_figures(
@@ -113,6 +116,7 @@ def program_figures(
         tensors=placed_tensors(program, rounds),
         csim=csim,
         warnings=warnings,
+        left_to_host=fitted.division.left_to_host,
     )
 
 
@@ -177,6 +181,7 @@ def program_markdown(one: ProgramFigures) -> str:
             warning_lines(one.warnings),
             f"No synthesis: the kernel of that build runs it as it is. {program_line(one)}. The time of a "
             "host between two calls is not in these figures.",
+            host_text(one.left_to_host),
             "## C-simulation of that build's sources\n\n" + csim,
             "## Processor\n\n" + processor_text(one.processor),
             "## Tasks of a round\n\n" + task_table(one.tasks),

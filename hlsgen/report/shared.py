@@ -19,6 +19,7 @@ from hlsgen.report.network import NetworkEstimate, network_markdown
 from hlsgen.report.processor import (
     ProcessorFigures,
     TaskFigures,
+    host_text,
     processor_figures,
     processor_text,
     task_figures,
@@ -199,22 +200,12 @@ class SharedEstimate(NetworkEstimate):
         return []
 
 
-def _left_to_host(report: Report) -> tuple[str, ...]:
-    """What no processor does, in words; empty: nothing."""
-    left = [f"{layer.name} ({layer.kind})" for layer in report.layers if layer.task == HOST]
-    if not left:
-        return ()
-    return (
-        f"Left to the host, without hardware: {', '.join(left)}. The program's outputs are the tensors that "
-        "these read; golden and `csim` here finish them in the same integers.",
-    )
-
-
 def shared_markdown(report: Report, graph: Graph) -> str:
     """The report of a build of `graph`."""
     assert report.processor is not None
     together = report.processor.frames_together
     total = report.total
+    left = host_text([f"{layer.name} ({layer.kind})" for layer in report.layers if layer.task == HOST])
     cycles = f"{total.interval_cycles:,}: a round of {together} frames takes {total.latency_cycles:,}"
     return network_markdown(
         graph,
@@ -222,7 +213,7 @@ def shared_markdown(report: Report, graph: Graph) -> str:
         each=", each the whole program on frames of its own",
         interval=("cycles a frame of a processor", cycles),
         latency=("latency of a round", "no frame is there before"),
-        notes=("The time of a host between two calls is not in these figures.", *_left_to_host(report)),
+        notes=("The time of a host between two calls is not in these figures.", *((left,) if left else ())),
         sections=(
             "## Processor\n\n" + processor_text(report.processor),
             "## Tasks of a round\n\n" + task_table(report.tasks),

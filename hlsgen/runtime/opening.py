@@ -13,8 +13,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.errors import DesignError, HostLayersWarning, Problem, warn_caller
 from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.designfile.validation import printable
 from hlsgen.hardware.host_interface import HostConstants, HostInterface, HostPacking, HostPort, read_interface
 from hlsgen.model.clipping import input_clipping, values_of, warn_of_clipping
 from hlsgen.model.ports import Arrays, inputs_of, outputs_of
@@ -148,12 +149,17 @@ def open(
     xclbin: what the card gets; None: the C-simulation is compiled and takes its place. device: the card's
     index or PCIe address. timeout_s: after which a call of a compute unit counts as stuck.
     Raises DesignError: no such build, its weights are not there, a program for another one. ToolError: no
-    compiler; no pyxrt, no such card, an xclbin that is missing or of another build.
+    compiler; no pyxrt, no such card, an xclbin that is missing or of another build. A HostLayersWarning names
+    layers at the end that no kernel computes: the results are then what these read.
     """
     folder = Path(folder)
     interface, data = read_interface(folder), folder / "tb"
     if program is not None:
         interface, data = _program_of(Path(program), interface), Path(program)
+    if interface.left_to_host:
+        shown, left = (", ".join(names) for names in (_names(interface.outputs), interface.left_to_host))
+        message = f"{interface.name} gives {shown}: left to the host, without hardware, are {printable(left)}"
+        warn_caller(message, HostLayersWarning)
     constants = {one.name: _constants(data / one.file, one, interface.packing) for one in interface.constants}
     if xclbin is None:
         from hlsgen.runtime.simulation import Simulation
@@ -164,10 +170,18 @@ def open(
     return Runtime(interface, Card(interface, constants, Path(xclbin), device=device, timeout_s=timeout_s))
 
 
+def _names(ports: Sequence[HostPort]) -> list[str]:
+    return [port.name for port in ports]
+
+
 def _program_of(folder: Path, built: HostInterface) -> HostInterface:
     """The interface of a program's folder. Raises DesignError: it is for the processor of another build."""
     interface = read_interface(folder)
-    if built.program is None or interface.program is None or interface.steps != built.steps:
+    if (
+        built.program is None
+        or interface.program is None
+        or interface.steps != tuple(step for step in built.steps if step.runs_tasks)
+    ):
         message = f"{folder} is no program for the processor of {built.name}"
         raise DesignError(Problem(message=message, fix="hlsgen program NET --for the build that is opened"))
     return interface

@@ -16,7 +16,7 @@ from hlsgen.cost.program_time import TaskTime
 from hlsgen.hardware.processor import Processor
 from hlsgen.hardware.processor_file import BuiltProcessor
 from hlsgen.model.ir import Graph
-from hlsgen.program.host_tail import divided
+from hlsgen.program.host_tail import Division, divided
 from hlsgen.program.lowering import lowered
 from hlsgen.program.program import Program, program
 from hlsgen.program.tiling import NotTiled
@@ -26,11 +26,14 @@ from hlsgen.search.task_times import TaskTimes
 
 @dataclass(frozen=True, kw_only=True)
 class FittedProgram(Brief):
-    """A network's program, and the modelled times of its tasks on the processor of a build."""
+    """A network's program, and the modelled times of its tasks on the processor of a build. division: what
+    the program runs of the network, and what is left to the host.
+    """
 
     built: BuiltProcessor
     program: Program
     times: tuple[TaskTime, ...]
+    division: Division
 
     @cached_property
     def task_cycles(self) -> tuple[int, ...]:
@@ -60,24 +63,24 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
         fix = "a fixed-point precision" if graph.input.is_float else "precision: float32"
         raise DesignError(Problem(message=message, fix=fix))
     plain = replace(built.processor.without_windows, pool_columns=0)
-    if not graph.input.is_float:
-        graph = divided(graph, plain).head
+    division = Division(head=graph) if graph.input.is_float else divided(graph, plain)
     found: list[FittedProgram] = [
-        *_programs(graph, built, plain),
-        *(_programs(graph, built, built.processor) if plain != built.processor else ()),
+        *_programs(division, built, plain),
+        *(_programs(division, built, built.processor) if plain != built.processor else ()),
     ]
     if not found:
         # raises with the reason
-        program(graph, plain, TOGETHER[0])
+        program(division.head, plain, TOGETHER[0])
     fastest: FittedProgram = min(found, key=lambda one: one.frame_cycles)
     return fastest
 
 
-def _programs(graph: Graph, built: BuiltProcessor, lowered_for: Processor) -> Iterator[FittedProgram]:
+def _programs(division: Division, built: BuiltProcessor, lowered_for: Processor) -> Iterator[FittedProgram]:
     """One for each count of frames that go together, if its tasks fit. lowered_for: whether pools and
     windows join tasks.
     """
-    tasks, times = lowered(graph, lowered_for), TaskTimes()
+    graph, times = division.head, TaskTimes()
+    tasks = lowered(graph, lowered_for)
     for together in TOGETHER:
         try:
             timed = times.of(built.processor, tasks.tasks, together)
@@ -86,4 +89,4 @@ def _programs(graph: Graph, built: BuiltProcessor, lowered_for: Processor) -> It
         made = Program(
             graph=graph, processor=built.processor, lowered=tasks, tilings=timed.tilings, together=together
         )
-        yield FittedProgram(built=built, program=made, times=timed.times)
+        yield FittedProgram(built=built, program=made, times=timed.times, division=division)

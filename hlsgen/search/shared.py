@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.processor import processor_resources
@@ -131,10 +132,17 @@ class SharedHardware(Brief):
         }
 
     def with_graph(self, graph: Graph) -> SharedHardware:
-        """The same processors for `graph`, which has the same layers and types but other weights."""
+        """The same processors for `graph`, which has the same layers and types but other weights. Raises
+        DesignError: these need other tasks, or what the processors lack.
+        """
         division = without_tail(graph)
         graph = division.head
         tasks = lowered(graph, self.processor)
+        if [task.layers for task in tasks.tasks] != [task.layers for task in self.program.tasks]:
+            message = f"the weights of {graph.name} make other tasks of its layers than those that were built"
+            raise DesignError(
+                Problem(message=message, fix="hlsgen program --for the build, or build the design again")
+            )
         tilings = tuple(
             replace(tiling, task=task) for tiling, task in zip(self.program.tilings, tasks.tasks, strict=True)
         )

@@ -17,7 +17,6 @@ from hlsgen.base.scratch import Scratch, scratch_folder
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.verification import Comparison, NetworkVerification
 from hlsgen.emit.mixed import FRONT, front_name, mixed_plan
-from hlsgen.emit.shared import unit_names
 from hlsgen.hardware.processor_file import BuiltProcessor
 from hlsgen.layers.row_blocks import RowBlocks
 from hlsgen.report.content import Report
@@ -107,15 +106,7 @@ class MixedNetwork(NetworkStyle[MixedHardware]):
     @property
     def built(self) -> BuiltProcessor:
         """The processor as processor.json has it, for programs of other networks."""
-        back = self.hardware.back
-        return BuiltProcessor(
-            name=self.name,
-            board=self.board.title,
-            clock_mhz=self.clock.mhz,
-            units=unit_names(self.name, back.instances),
-            ddr_rate=back.ddr_rate,
-            processor=back.processor,
-        )
+        return self.back.built
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return mixed_plan(

@@ -80,6 +80,7 @@ class SharedNetwork(SimulatedNetwork[SharedHardware]):
             batch=self.batch,
             inputs=inputs,
             golden=golden,
+            left_to_host=hardware.division.left_to_host,
         )
 
     def testbench_files(

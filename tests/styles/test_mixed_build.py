@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import hlsgen
+from hlsgen import runtime
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.cli.commands import cli
 from hlsgen.emit.mixed import banks_text
@@ -62,6 +63,15 @@ def test_everything_equals_golden(project: hlsgen.Project) -> None:
     for frames in (1, together, together + 1, 2 * together + 3):
         x = np.random.default_rng(frames).uniform(-1, 0.99, (frames, 3, 18, 14))
         np.testing.assert_array_equal(project.csim(x), design.golden(x))
+
+
+def test_its_processors_run_other_programs(project: hlsgen.Project, tmp_path: Path) -> None:
+    """Without the streaming kernel: it is of the build's own network alone."""
+    other = hlsgen.load(written(tmp_path, "auto"))
+    made = hlsgen.program_for(other, project.folder, tmp_path / "program", frames=1, csim=False)
+    x = np.random.default_rng(3).uniform(-1, 0.99, (5, 3, 18, 14))
+    with runtime.open(project.folder, program=made.folder) as opened:
+        np.testing.assert_array_equal(opened.run(x), other.golden(x))
 
 
 def test_reports_say_both_sides(project: hlsgen.Project) -> None:
@@ -126,7 +136,7 @@ def test_a_fault_in_either_kernel_is_caught(
     [
         ("{interval: 5000}", '"fixed<8,3>"', "interval is of one kernel, and in style: mixed the slower"),
         ("{conv1: {slr: SLR0}}", '"fixed<8,3>"', "slr is of a kernel that holds all layers"),
-        ("auto", "float32", "precision is float32, and a streaming kernel computes in fixed point"),
+        ("auto", "float32", "precision is float32, and what feeds shared processors computes in fixed point"),
     ],
 )
 def test_what_it_cannot_obey_is_refused(tmp_path: Path, mapping: str, precision: str, said: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hlsgen
+from hlsgen import runtime
 from hlsgen.styles.shared import SharedNetwork
 
 NETWORK = """
@@ -48,6 +49,28 @@ def test_the_last_layer_is_left_to_the_host(tmp_path: Path, kind: str) -> None:
     assert [port["tensor"] for port in interface["outputs"]] == ["fc1"], "what the host reads"
     x = np.random.default_rng(1).uniform(-1, 0.9, (5, 3, 12, 10))
     assert np.array_equal(project.csim(x), found.golden(x))
+    assert interface["left_to_host"] == [f"end ({kind})"]
+
+
+def test_who_runs_a_build_or_a_program_is_told_what_is_left(tmp_path: Path) -> None:
+    """Results of the runtime are then what the last layer reads; without tables a function is one."""
+    build = design(tmp_path, "argmax").build(tmp_path / "build", schedule=False, csim=False).folder
+    other = design(tmp_path, "table, function: sigmoid")
+    made = hlsgen.program_for(other, build, tmp_path / "program", frames=1)
+    assert made.report["left_to_host"] == ["end (table)"]
+    assert "Left to the host, without hardware: end (table)" in (made.folder / "report.md").read_text()
+    x = np.random.default_rng(1).uniform(-1, 0.9, (5, 3, 12, 10))
+    with (
+        pytest.warns(hlsgen.HostLayersWarning, match=r"gives fc1: left to the host.*end \(table\)"),
+        runtime.open(build, program=made.folder) as opened,
+    ):
+        (port,) = opened.interface.outputs
+        assert port.tensor == "fc1"
+        found = np.asarray(opened.run(x))
+    path = tmp_path / "net.yaml"
+    path.write_text("\n".join(line for line in path.read_text().splitlines() if "name: end," not in line))
+    want = np.asarray(hlsgen.load(path).golden(x))
+    np.testing.assert_array_equal(found.reshape(want.shape), want)
 
 
 def test_what_layers_with_products_read_is_not(tmp_path: Path) -> None:

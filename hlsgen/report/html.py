@@ -27,6 +27,7 @@ from hlsgen.report.frames import calibration_line, clipping_line
 from hlsgen.report.front_picture import FrontPicture, draw_front
 from hlsgen.report.graph_picture import GraphPicture
 from hlsgen.report.interface import interface_text
+from hlsgen.report.mixture import mixture_note
 from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
 from hlsgen.report.page_tables import (
     Table,
@@ -41,6 +42,7 @@ from hlsgen.report.page_tables import (
     instance_table,
     kernel_table,
     layer_tables,
+    mixture_table,
     schedule_table,
     styles_table,
     term_table,
@@ -96,6 +98,7 @@ class Page:
     terms: Table
     roofline: RooflinePicture | None
     styles: Table | None
+    mixture: Table | None
     front: FrontPicture | None
     front_points: Table | None
     timeline: tuple[BarChart, ...]
@@ -161,6 +164,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         terms=term_table(report),
         roofline=draw_roofline(report.roofline) if report.roofline else None,
         styles=styles_table(report.styles) if report.styles else None,
+        mixture=mixture_table(report.mixture) if report.mixture else None,
         front=draw_front(report.explored, usable_of(report)) if report.explored else None,
         front_points=front_table(report.explored) if report.explored else None,
         timeline=timeline_charts(report),
@@ -198,6 +202,7 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
         ("cycles", "One instance" if report.cost.style == "layer" else "Cycles", True),
         ("roofline", "Roofline", report.roofline is not None),
         ("styles", "Styles", bool(report.styles)),
+        ("mixture", "Streaming and shared", report.mixture is not None),
         ("front", "Search", report.explored is not None),
         ("resources", "Resources", True),
         ("timeline", "Time", True),
@@ -350,6 +355,7 @@ def _notes(report: Report) -> dict[str, str]:
     return {
         "graph": edges[style] + _ports_note(report),
         "cycles": cycles[style],
+        "mixture": mixture_note(report.mixture) if report.mixture else "",
         "resources": "A bar's end is what the platform leaves free; the mark is where the usable share ends. "
         f"LUT and FF are those of the routed design: {report.cost.routed.basis}. Terms: {report.cost.terms}.",
         "fit": f"The design {fit_line(report.fit)}.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.report.section import Count, Positive, Section, Some, Text, Texts
@@ -36,8 +35,11 @@ class MixtureFigures(Section):
     @property
     def slower(self) -> str:
         """The side that sets the speed."""
-        streaming = self.streaming_frames_per_s < self.processors_frames_per_s
-        return "the streaming kernel" if streaming else "the processors"
+        return "the processors" if self.processors_slower else "the streaming kernel"
+
+    @property
+    def processors_slower(self) -> bool:
+        return self.processors_frames_per_s <= self.streaming_frames_per_s
 
 
 def mixture_figures(hardware: MixedHardware, kernel: str, clock_mhz: float) -> MixtureFigures:
@@ -56,20 +58,31 @@ def mixture_figures(hardware: MixedHardware, kernel: str, clock_mhz: float) -> M
     )
 
 
-def mixture_text(found: MixtureFigures) -> str:
-    """The section of report.md."""
-    rows: Sequence[tuple[object, ...]] = (
+MIXTURE_HEADS = ("kernel", "frames/s", *(kind.upper() for kind in COLUMNS))
+
+
+def mixture_rows(found: MixtureFigures) -> tuple[tuple[str, ...], ...]:
+    """Of MIXTURE_HEADS, what each side makes; what the processors take is in the table of resources."""
+    return (
         (
-            f"`{found.kernel}`, {len(found.streaming)} layers, streaming",
+            f"{found.kernel}, {len(found.streaming)} layers, streaming",
             f"{found.streaming_frames_per_s:,.1f}",
             *(f"{getattr(found, kind):,}" for kind in COLUMNS),
         ),
-        ("processors, the other layers", f"{found.processors_frames_per_s:,.1f}", "", "", "", "", ""),
+        ("processors, the other layers", f"{found.processors_frames_per_s:,.1f}", *("" for _ in COLUMNS)),
     )
-    heads = ("kernel", "frames/s", *(kind.upper() for kind in COLUMNS))
+
+
+def mixture_note(found: MixtureFigures) -> str:
+    """Where streaming ends, and which side sets the speed."""
+    verb = "set" if found.processors_slower else "sets"
     return (
-        f"## Streaming and shared\n\nThe layers up to `{found.cut}` stream, and leave that tensor in DDR, "
-        f"{found.cut_bytes:,} bytes a frame, for the next rounds of the processors while these work on the "
-        f"rounds before. {found.slower[0].upper()}{found.slower[1:]} set the speed. "
-        f"{found.cuts} tensors were looked at.\n\n" + table(heads, rows)
+        f"The layers up to {found.cut} stream, and leave that tensor in DDR, {found.cut_bytes:,} bytes a "
+        "frame, for the next rounds of the processors while these work on the rounds before. "
+        f"{found.slower[0].upper()}{found.slower[1:]} {verb} the speed. {found.cuts} tensors were looked at."
     )
+
+
+def mixture_text(found: MixtureFigures) -> str:
+    """The section of report.md."""
+    return f"## Streaming and shared\n\n{mixture_note(found)}\n\n" + table(MIXTURE_HEADS, mixture_rows(found))

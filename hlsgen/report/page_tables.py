@@ -12,6 +12,7 @@ from hlsgen.report.figures import Fifo, Layer, fifo_memory
 from hlsgen.report.fit import FIT_HEAD, fit_rows
 from hlsgen.report.frames import CLIPPING_HEADS, clipping_cells
 from hlsgen.report.kernels import KERNEL_HEADS, kernel_rows
+from hlsgen.report.mixture import MIXTURE_HEADS, MixtureFigures, mixture_rows
 from hlsgen.report.page_graph import folding_text, shape_text
 from hlsgen.report.processor import TASK_HEADS, task_cells
 from hlsgen.report.schedule import CELLS_HEAD, SCHEDULE_HEAD, cells_rows, interval_text, schedule_rows
@@ -65,6 +66,12 @@ def styles_table(styles: Sequence[StyleFigures]) -> Table:
     """The styles that were compared: what each reaches, or why it has no hardware."""
     rows = tuple((f"{one.style} (this one)" if one.chosen else one.style, one.text) for one in styles)
     return Table(title="Styles compared", head=("style", "modelled"), rows=rows)
+
+
+def mixture_table(found: MixtureFigures) -> Table:
+    """Both sides of a streaming kernel that feeds processors."""
+    numbers = tuple(range(1, len(MIXTURE_HEADS)))
+    return Table(title="Both sides", head=MIXTURE_HEADS, rows=mixture_rows(found), numbers=numbers)
 
 
 def instance_table(report: Report) -> Table:

@@ -148,7 +148,7 @@ def test_the_document_explains_every_section(builds: Callable[[str], Path]) -> N
     assert_constants_are_as_stated(text)
     shown = {
         " ".join(re.sub("<.*?>", " ", heading).split()[:-1])
-        for kind in ("layer", "dataflow", "best", "auto")
+        for kind in ("layer", "dataflow", "best", "auto", "mixed")
         for heading in re.findall("<h2>(.*?)</h2>", page_of(builds(kind)), re.DOTALL)
     }
     assert {row[0] for row in rows(text)} == shown | {"section"}

@@ -19,7 +19,7 @@ from hlsgen.model.ir import Graph, Port
 from tests.support.networks import convolution, residual_network, tensor
 from tests.support.small_design import DESIGN
 
-KINDS = ("layer", "dataflow", "best", "tasks", "auto", "names")
+KINDS = ("layer", "dataflow", "best", "tasks", "auto", "mixed", "names")
 
 
 def built(kind: str, folder: Path) -> Path:
@@ -38,7 +38,7 @@ def built(kind: str, folder: Path) -> Path:
         clock_mhz=None,
         batch=64,
         constraints=NetworkConstraints(search="best") if kind == "best" else None,
-        style=kind if kind in ("tasks", "auto") else "dataflow",
+        style=kind if kind in ("tasks", "auto", "mixed") else "dataflow",
         calibration=np.random.default_rng(0).normal(0, 1, (4, *graph.inputs[0].shape)),
         precision="auto",
     )

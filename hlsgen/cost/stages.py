@@ -24,7 +24,8 @@ from hlsgen.cost.resources import (
     packing,
 )
 from hlsgen.hardware.pipeline import Pipeline, Stream, weight_streams
-from hlsgen.hardware.processes import Carrier, LoadWeights, Process, StageProcess
+from hlsgen.hardware.port_processes import LoadWeights
+from hlsgen.hardware.processes import Carrier, Process, StageProcess
 from hlsgen.hardware.storage import Storage, block_fifo, bram18_for, lutram_luts
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.packing import FABRIC_PRODUCT_BITS

@@ -8,19 +8,9 @@ from typing import Any
 
 from hlsgen.cost.stages import CARRIER_FIFO_WORDS
 from hlsgen.emit.environment import counted
+from hlsgen.hardware.port_processes import DmaProcess, LoadWeights, StoreBlocks
 from hlsgen.hardware.ports import MOST_DDR_BITS, ddr_word_bits, slot_bits
-from hlsgen.hardware.processes import (
-    Carrier,
-    DmaProcess,
-    Fork,
-    LoadWeights,
-    PortProcess,
-    Process,
-    Relay,
-    StageProcess,
-    StoreBlocks,
-    WidthConverter,
-)
+from hlsgen.hardware.processes import Carrier, Fork, PortProcess, Process, Relay, StageProcess, WidthConverter
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 
 COSIM_FRAMES = 2

@@ -25,8 +25,9 @@ from hlsgen.cost.stages import (
 )
 from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints
 from hlsgen.hardware.pipeline import Stream, first_readers, staged
+from hlsgen.hardware.port_processes import DmaRead, DmaWrite, weight_loader
 from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, words_fit
-from hlsgen.hardware.processes import DmaRead, DmaWrite, Fork, weight_loader
+from hlsgen.hardware.processes import Fork
 from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.hardware.weights import WeightPlace, placed
 from hlsgen.layers.base import Layer

@@ -9,21 +9,23 @@ from typing import TypeVar
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.short_repr import Brief
+from hlsgen.hardware.port_processes import (
+    DmaProcess,
+    DmaRead,
+    DmaWrite,
+    LoadWeights,
+    StoreBlocks,
+    weight_loader,
+)
 from hlsgen.hardware.ports import DDR_ONLY, DdrPort, Interfaces, ddr_word_bits
 from hlsgen.hardware.processes import (
     REGISTER_LANES,
     Carrier,
-    DmaProcess,
-    DmaRead,
-    DmaWrite,
     Fork,
-    LoadWeights,
     Process,
     Relay,
     StageProcess,
-    StoreBlocks,
     WidthConverter,
-    weight_loader,
 )
 from hlsgen.hardware.weights import WeightPlace, auto_places, packing_problems
 from hlsgen.layers.base import Layer

@@ -12,8 +12,8 @@ from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Stream, staged
+from hlsgen.hardware.port_processes import weight_loader
 from hlsgen.hardware.ports import WIDEST_STREAM, ddr_port, words_fit
-from hlsgen.hardware.processes import weight_loader
 from hlsgen.hardware.wave_folds import spread_folds, wave_folds
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer

@@ -16,8 +16,9 @@ from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import fifo_resources, process_resources, total_resources, weight_port_cost
 from hlsgen.designfile.constraints import InterfaceConstraints
 from hlsgen.hardware.pipeline import Pipeline, Stream, conversion, pipeline_of, staged
+from hlsgen.hardware.port_processes import DmaRead, DmaWrite
 from hlsgen.hardware.ports import DdrPort, frame_bytes, interfaces_of, slot_bits
-from hlsgen.hardware.processes import DmaRead, DmaWrite, Process, WidthConverter
+from hlsgen.hardware.processes import Process, WidthConverter
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.stage import Fold, StreamFormat, divisors

@@ -25,8 +25,9 @@ from hlsgen.cost.stages import (
 from hlsgen.csim.streaming import save_inputs
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.port_processes import DmaRead
 from hlsgen.hardware.ports import DdrPort, Interfaces, ddr_port, ddr_word_bits, slot_bits
-from hlsgen.hardware.processes import DmaRead, StageProcess
+from hlsgen.hardware.processes import StageProcess
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hlsgen.csim.streaming import simulate
+from hlsgen.hardware.port_processes import StoreBlocks
 from hlsgen.hardware.ports import DDR_ONLY
-from hlsgen.hardware.processes import StoreBlocks
 from hlsgen.layers.row_blocks import RowBlocks
 from hlsgen.program.layout import Layout
 from tests.support.layers.exact import tensor

@@ -21,7 +21,7 @@ from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstra
 from hlsgen.emit.dataflow import dataflow_files, weight_files
 from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import pipeline_of
-from hlsgen.hardware.processes import LoadWeights
+from hlsgen.hardware.port_processes import LoadWeights
 from hlsgen.hardware.weights import WeightPlace, auto_places
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add

@@ -12,7 +12,7 @@ import hlsgen
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit, ProcessorConstraints
-from hlsgen.hardware.processes import StoreBlocks
+from hlsgen.hardware.port_processes import StoreBlocks
 from hlsgen.hardware.weights import weight_places
 from hlsgen.layers.row_blocks import RowBlocks
 from hlsgen.model.ir import Graph, Port, verify

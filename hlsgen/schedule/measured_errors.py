@@ -43,16 +43,16 @@ class MeasuredErrors:
 
 
 HELD_OUT = MeasuredErrors(
-    loops=164,
-    repositories=13,
-    ii_decided=80,
-    ii_right=92,
-    one_right=96,
-    above_right=29,
-    above=7,
+    loops=132,
+    repositories=20,
+    ii_decided=73,
+    ii_right=81,
+    one_right=86,
+    above_right=64,
+    above=22,
     depth_median=0,
-    depth_within_90=5,
-    chain_ns_median=0.04,
-    chain_ns_within_90=1.59,
+    depth_within_90=16,
+    chain_ns_median=0.29,
+    chain_ns_within_90=1.78,
 )
-"""The fifth score of repositories that nobody had looked at, with the method as it was frozen for it."""
+"""The sixth score of repositories that nobody had looked at, with the method as it was frozen for it."""

@@ -278,6 +278,11 @@ class SharedSearch:
         Raises NoFit: fewer are asked for than the network needs.
         """
         asked = self.constraints.processor
+        if asked.lanes and (asked.extra_lanes or 0) > asked.lanes:
+            message = (
+                f"extra_lanes of the processor is {asked.extra_lanes}, more than its {asked.lanes} lanes"
+            )
+            raise NoFit(message, f"extra_lanes: {asked.lanes} or fewer", key="processor")
         if self.floating:
             for key in ("activation_bits", "weight_bits", "extra_lanes"):
                 if asked.given.get(key):

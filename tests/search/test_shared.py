@@ -148,6 +148,8 @@ def test_what_lacks_is_said(graph: Graph, board: Board) -> None:
     assert "one of 13 rows x 32 x 32 channels takes" in str(large) and large.key == "processor"
     for kind in ("LUT", "FF", "multipliers (DSP)"):
         assert f" {kind} of " in str(large)
+    wide = no_fit(graph, board, processor=ProcessorConstraints(lanes=8, extra_lanes=10))
+    assert "extra_lanes of the processor is 10, more than its 8 lanes" in str(wide)
     few = no_fit(graph, board, processor=ProcessorConstraints(lanes=4, pixel_words=64))
     assert "a band of " in str(few) and "which has 64" in str(few)
     many = no_fit(graph, board, instances=500)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,10 @@ def test_its_processors_run_other_programs(project: hlsgen.Project, tmp_path: Pa
     """Without the streaming kernel: it is of the build's own network alone."""
     other = hlsgen.load(written(tmp_path, "auto"))
     made = hlsgen.program_for(other, project.folder, tmp_path / "program", frames=1, csim=False)
+    command = ["make", "-C", project.folder, "csim", f"DATA={made.folder}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "\n0 of " in done.stdout and "-C front" not in done.stdout
     x = np.random.default_rng(3).uniform(-1, 0.99, (5, 3, 18, 14))
     with runtime.open(project.folder, program=made.folder) as opened:
         np.testing.assert_array_equal(opened.run(x), other.golden(x))

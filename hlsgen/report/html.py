@@ -329,11 +329,13 @@ def _ports_note(report: Report) -> str:
 
 def _notes(report: Report) -> dict[str, str]:
     """A sentence or two above the pictures, by section."""
-    style = report.cost.style
+    style = "mixed" if report.mixture is not None else report.cost.style
     edges = {
         "layer": "From DDR through the layer and back to DDR.",
         "tasks": "Each layer is a kernel; tensors between them go through DDR.",
         "shared": "Tasks run one after the other on the same processor; tensors between them go through DDR.",
+        "mixed": "The first layers are stages of a streaming kernel, all at work at once; the others run one "
+        "after the other on a processor, and their tensors go through DDR.",
         "dataflow": "At an edge: words of its deepest FIFO × elements of a word; thick from "
         f"{DEEP_WORDS} words on.",
     }
@@ -343,6 +345,8 @@ def _notes(report: Report) -> dict[str, str]:
         "tasks": f"Kernels run in turn, so that their cycles add up; the most: {slowest}.",
         "shared": f"Tasks run in turn, so that their cycles add up; the most: {slowest}. A layer that is "
         "done with another one's task has none of its own.",
+        "mixed": "The first layers work at once, so that the slowest of them sets their interval; the tasks "
+        f"of the others run in turn, so that their cycles add up. The most: {slowest}.",
         "dataflow": f"All stages work at once, so that the slowest sets the interval: {slowest}.",
     }
     csim = report.csim

@@ -12,7 +12,7 @@ import numpy as np
 import hlsgen
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import total_resources
-from hlsgen.hardware import processes
+from hlsgen.hardware import port_processes, processes
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.processes import Process
 from hlsgen.hardware.storage import Memory, Storage
@@ -28,7 +28,10 @@ U200 = load_board("u200")
 
 def kinds_of_processes() -> set[str]:
     found = {
-        name for name, one in vars(processes).items() if isinstance(one, type) and issubclass(one, Process)
+        name
+        for module in (processes, port_processes)
+        for name, one in vars(module).items()
+        if isinstance(one, type) and issubclass(one, Process)
     }
     assert {
         "Process",

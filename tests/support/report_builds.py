@@ -19,7 +19,7 @@ from hlsgen.model.ir import Graph, Port
 from tests.support.networks import convolution, residual_network, tensor
 from tests.support.small_design import DESIGN
 
-KINDS = ("layer", "dataflow", "best", "tasks", "auto", "mixed", "names")
+KINDS = ("layer", "dataflow", "best", "tasks", "auto", "names")
 
 
 def built(kind: str, folder: Path) -> Path:

@@ -56,7 +56,7 @@ def convolution(
 
 def _operands(call: Call, argument: object, weight: object) -> tuple[Value, Array]:
     """The input, and the weights with a kernel of two axes."""
-    x, weights = call.value(argument), call.constant(weight, "weight")
+    x, weights = call.value(argument), call.weights(weight)
     if x.rank not in (2, 3) or weights.ndim != x.rank + 1:
         message = f"it has an input of {x.rank + 1} axes with the batch, and weights of {weights.ndim}"
         raise call.refusal(message, "a batch of images or signals: [N, C, H, W] or [N, C, L]")
@@ -65,7 +65,7 @@ def _operands(call: Call, argument: object, weight: object) -> tuple[Value, Arra
 
 @converts("linear")
 def linear(call: Call, input: object, weight: object, bias: object = None) -> Value:
-    weights = call.constant(weight, "weight")
+    weights = call.weights(weight)
     return call.builder.dense(call.value(input), weights, call.optional(bias, "bias"))
 
 

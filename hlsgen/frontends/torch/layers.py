@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hlsgen.frontends.builder.builder import Value
 from hlsgen.frontends.builder.sums import same_padding
@@ -54,7 +55,7 @@ def convolution(
     return call.builder.conv2d(x, weights, offset, **fields)
 
 
-def _operands(call: Call, argument: object, weight: object) -> tuple[Value, Array]:
+def _operands(call: Call, argument: object, weight: object) -> tuple[Value, NDArray[np.floating[Any]]]:
     """The input, and the weights with a kernel of two axes."""
     x, weights = call.value(argument), call.weights(weight)
     if x.rank not in (2, 3) or weights.ndim != x.rank + 1:

@@ -48,7 +48,7 @@ def sum_fields(source: Value, weights: Array, bias: Array | None, types: SumType
 
 
 def weight_numbers(values: Array, type_: NumberType) -> Array:
-    """As `numbers`, but what is float32 stays so: of a hundred million weights that is half of the memory.
+    """Values as `numbers` gives them, but float32 stays so: of a hundred million weights half of the memory.
 
     What may not be written to is someone else's, and copied.
     """

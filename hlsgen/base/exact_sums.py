@@ -31,7 +31,7 @@ EXACT_SINGLE = (1 << 24) * (1 - 2.0**-7)
 PART_ROOM = 1.2
 """Parts are not quite equal: each gets so much room."""
 MOST_PARTS = 8
-"""With more, float64 is as fast."""
+"""For more parts float64 is as fast."""
 
 
 def exact_product(left: Floats, right: Floats) -> Floats:

@@ -26,7 +26,7 @@ MOST_TRIALS = 7
 TRIAL_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
 FEW_TRIALS = 2
-"""With more, each is judged by the outputs alone: the last one hardly pays for what all would measure."""
+"""More trials are judged by the outputs alone: the last one hardly pays for what all would measure."""
 FINEST_DB = 2.0
 """Nearer to the least target that suffices is not worth a trial."""
 LEAST_GAIN = 0.25

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, tight_accumulator
 from hlsgen.base.quantise import nearest
 from hlsgen.layers.base import Layer
 from hlsgen.layers.cast import Cast
@@ -144,7 +144,7 @@ class _Typing:
 
     def _convolution(self, layer: Conv2d, source: FixedType, result: FixedType | None) -> Conv2d:
         given = self.precision.of(layer.name)
-        values = np.asarray(layer.weights, np.float64)
+        values = layer.weights
         # a type that was chosen may clip rare outliers, one that was given must hold them all
         chosen_type = given.weights or self.precision.weights or self._weight_type(layer, values)
         codes = nearest(values, chosen_type, f"{layer.name}: weights", layer.place, narrow=True)
@@ -158,7 +158,7 @@ class _Typing:
         typed = typed.retyped((source,), result)
         return self._accumulator(typed, exact_result=result is None)
 
-    def _weight_type(self, layer: Conv2d, values: Floats) -> FixedType:
+    def _weight_type(self, layer: Conv2d, values: Codes) -> FixedType:
         default = self.precision.default
         if isinstance(default, FixedType):
             return whole_range(values, default.width)

@@ -47,9 +47,15 @@ def quantised_network(
     With auto, the least target of all tensors is looked for that gives the outputs `precision.output_db` and
     `precision.agreement` on frames that are held out. any_weights and errors: those of `choose_types`.
     """
-    if calibration is None or precision.default != "auto":
-        fixed = run_passes(choose_types(reference, precision, None, any_weights), FIXED_PASSES)
-        return fixed, None if calibration is None else measured(fixed, calibration)
+    if calibration is None:
+        return run_passes(choose_types(reference, precision, None, any_weights), FIXED_PASSES), None
+    if precision.default != "auto":
+        ranges = ValueRanges(calibration, precision.headroom) if precision.by_frames else None
+        fixed = run_passes(choose_types(reference, precision, ranges, any_weights), FIXED_PASSES)
+        progress("comparing the types with floating point")
+        return fixed, measured(
+            fixed, calibration, None if ranges is None else Chosen(headrooms=ranges.headrooms)
+        )
     search = _Search(reference, precision, calibration, any_weights, progress)
     found = search.found()
     graph = search.graph(found.target_db)

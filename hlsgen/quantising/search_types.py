@@ -49,16 +49,25 @@ def quantised_network(
     With auto, the least target of all tensors is looked for that gives the outputs `precision.output_db` and
     `precision.agreement` on frames that are held out. any_weights and errors: those of `choose_types`.
     """
-    if calibration is None or precision.default != "auto":
-        fixed = run_passes(choose_types(reference, precision, None, any_weights), FIXED_PASSES)
-        return fixed, None if calibration is None else measured(fixed, calibration)
+    if calibration is None:
+        return run_passes(choose_types(reference, precision, None, any_weights), FIXED_PASSES), None
+    if precision.default != "auto":
+        ranges = ValueRanges(calibration, precision.headroom) if precision.by_frames else None
+        fixed = run_passes(choose_types(reference, precision, ranges, any_weights), FIXED_PASSES)
+        progress("comparing the types with floating point")
+        found = measured(fixed, calibration)
+        return fixed, found if ranges is None else _with(found, Chosen(headrooms=ranges.headrooms))
     search = _Search(reference, precision, calibration, any_weights, progress)
-    found = search.found()
-    graph = search.graph(found.target_db)
+    target_db = search.found().target_db
+    graph = search.graph(target_db)
     progress("comparing the chosen types with floating point")
-    chosen = Chosen(target_db=found.target_db, headrooms=search.ranges.headrooms)
     known = search.known_of(graph) or measured(graph, calibration)
-    return graph, replace(known, reached=replace(known.reached, chosen=chosen))
+    return graph, _with(known, Chosen(target_db=target_db, headrooms=search.ranges.headrooms))
+
+
+def _with(found: Measured, chosen: Chosen) -> Measured:
+    """The same, and what was chosen by the frames."""
+    return replace(found, reached=replace(found.reached, chosen=chosen))
 
 
 @dataclass(frozen=True, kw_only=True)

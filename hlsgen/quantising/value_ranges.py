@@ -51,10 +51,14 @@ class ValueRanges:
         return self._tensors[name]
 
     def weights(self, layer: Conv2d) -> Fits:
-        """Always signed: weights of one sign are no reason to lose the other."""
         if layer.name not in self._weights:
-            self._weights[layer.name] = Fits(values=_some(layer.weights), signed=True)
+            self._weights[layer.name] = weight_fits(layer)
         return self._weights[layer.name]
+
+
+def weight_fits(layer: Conv2d) -> Fits:
+    """Types for a layer's weights. Always signed: weights of one sign are no reason to lose the other."""
+    return Fits(values=_some(layer.weights), signed=True)
 
 
 def _some(values: Codes) -> Floats:

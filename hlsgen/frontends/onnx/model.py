@@ -106,6 +106,8 @@ class OnnxModel:
     outputs: tuple[str, ...]
     nodes: tuple[Node, ...]
     constants: dict[str, NDArray[Any]]
+    proto: Any = field(repr=False)
+    """The ModelProto that all this was read from: external data read, local functions written out."""
 
 
 def onnx_package() -> ModuleType:
@@ -154,6 +156,7 @@ def loaded_model(source: Any, input_shapes: InputShapes = (), say: Say = silent)
         outputs=tuple(value.name for value in proto.graph.output),
         nodes=tuple(decoded_node(onnx, node, title) for node in proto.graph.node),
         constants=constants,
+        proto=proto,
     )
 
 

@@ -148,9 +148,7 @@ LARGE_BYTES = 1 << 26
 """Weights that are worth a fraction of a second for the memory of their copies."""
 
 FRAMEWORKS = {
-    "torch": Framework(
-        title="PyTorch", endings=(".py",), shapes="needed", read=_torch, values=_torch_values
-    ),
+    "torch": Framework(title="PyTorch", endings=(".py",), shapes="needed", read=_torch, values=_torch_values),
     "qkeras": Framework(
         title="QKeras",
         endings=(".h5", ".hdf5", ".keras", ".json"),

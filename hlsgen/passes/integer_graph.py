@@ -104,7 +104,7 @@ class _Typing:
         )
 
     def _origin(self, origin: Origin) -> Origin:
-        """Where the framework's tensor is now: with the scale that is beside its codes."""
+        """The place of a tensor of the framework now, with the scale that is beside its codes."""
         x = self._values[origin.source]
         outer = Scaled(name=origin.source, tensor=x.tensor).moved(
             np.array(origin.scale), np.array(origin.shift)

@@ -67,7 +67,7 @@ class NetworkStyle(Style[N]):
     `accuracy` was found with, so that golden of the same frames is not computed again. given_types: of a
     network that brings its types, the inputs and layers whose type the user says. explored: what the exact
     search found, if it chose the hardware. styles: those that were compared, if that chose this one.
-    original: the model as its framework has it; None: there is none, or no way to run it.
+    original: the model as its framework has it; None: there is none, or it was left behind by pickling.
     """
 
     subject: ClassVar[str]
@@ -85,6 +85,10 @@ class NetworkStyle(Style[N]):
     explored: Search | None = None
     styles: tuple[StyleFigures, ...] = ()
     original: FrameworkModel | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the framework's model, whose class another process need not have."""
+        return {**vars(self), "original": None}
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         known = self.measured.golden_for(self.graph, inputs) if self.measured else None

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Collection, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,8 @@ from hlsgen.frontends.onnx.input_shapes import InputShapes
 from hlsgen.frontends.onnx.model import OnnxModel, loaded_model, onnx_package
 from hlsgen.model.origins import Floats, LayerValues, Origin
 
+RUNTIME_IR = 10
+"""The IR version that ONNX Runtime of today and of some years ago knows; newer ones add nothing read here."""
 Feed = dict[str, Any]
 Tensors = Callable[[Feed], Mapping[str, Any]]
 
@@ -90,7 +95,9 @@ def _with_onnxruntime(model: OnnxModel, names: Sequence[str]) -> Tensors:
         )
     except Exception as error:  # of onnxruntime's own classes, which share no base
         raise _failure(model, "ONNX Runtime", error) from None
-    return _guarded(model, "ONNX Runtime", lambda feed: dict(zip(names, session.run(names, feed), strict=True)))
+    return _guarded(
+        model, "ONNX Runtime", lambda feed: dict(zip(names, session.run(names, feed), strict=True))
+    )
 
 
 def _with_reference(model: OnnxModel, names: Sequence[str]) -> Tensors:
@@ -101,25 +108,47 @@ def _with_reference(model: OnnxModel, names: Sequence[str]) -> Tensors:
 
 
 def _with_qonnx(model: OnnxModel, names: Collection[str]) -> Tensors:
-    execution = importlib.import_module("qonnx.core.onnx_exec")
-    wrapper = importlib.import_module("qonnx.core.modelwrapper").ModelWrapper
-    shapes = importlib.import_module("qonnx.transformation.infer_shapes").InferShapes
+    with _quiet():
+        execution = importlib.import_module("qonnx.core.onnx_exec")
+        wrapper = importlib.import_module("qonnx.core.modelwrapper").ModelWrapper
+        shapes = importlib.import_module("qonnx.transformation.infer_shapes").InferShapes
     copy = type(model.proto)()
     copy.CopyFrom(model.proto)
     for value, one in zip(_inputs(copy, model), model.inputs, strict=True):
         for axis, size in zip(value.type.tensor_type.shape.dim, (model.batch, *one.shape), strict=True):
             axis.dim_value = size
     try:
-        ready = wrapper(copy).transform(shapes())
+        with _quiet(), _runnable_nodes(execution):
+            ready = wrapper(copy).transform(shapes())
     except Exception as error:  # whatever QONNX's passes raise for a model that they do not know
         raise _failure(model, "QONNX", error) from None
 
     def tensors(feed: Feed) -> Mapping[str, Any]:
         single = {name: array.astype(np.float32) for name, array in feed.items()}
-        every = execution.execute_onnx(ready, single, return_full_exec_context=True)
+        with _quiet(), _runnable_nodes(execution):
+            every = execution.execute_onnx(ready, single, return_full_exec_context=True)
         return {name: every[name] for name in names if name in every}
 
     return _guarded(model, "QONNX", tensors)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what QONNX and its packages say of their own age."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def _runnable_nodes(execution: Any) -> Iterator[None]:
+    """QONNX has ONNX Runtime run a model of each node, of an IR that this may not know: now of RUNTIME_IR."""
+    make_model = execution.qonnx_make_model
+    execution.qonnx_make_model = partial(onnx_package().helper.make_model, ir_version=RUNTIME_IR)
+    try:
+        yield
+    finally:
+        execution.qonnx_make_model = make_model
 
 
 def _inputs(proto: Any, model: OnnxModel) -> list[Any]:
@@ -132,10 +161,9 @@ def _showing(model: OnnxModel, names: Sequence[str]) -> Any:
     """A copy of the model whose outputs are these tensors."""
     copy = type(model.proto)()
     copy.CopyFrom(model.proto)
-    known = {value.name: value for value in copy.graph.output}
-    values = [known.get(name) or onnx_package().ValueInfoProto(name=name) for name in names]
     del copy.graph.output[:]
-    copy.graph.output.extend(values)
+    copy.graph.output.extend(onnx_package().ValueInfoProto(name=name) for name in names)
+    copy.ir_version = min(copy.ir_version, RUNTIME_IR)
     return copy
 
 

@@ -213,9 +213,7 @@ def _remember(reading: Reading, node: Node, name: str, known: Known) -> None:
         reading.builder.known_as(name, known.view, kind=node.op, key=name)
     elif known.scale.size == known.zero.size == 1:
         scale, zero = float(known.scale[0]), float(known.zero[0])
-        reading.builder.known_as(
-            name, known.real, kind=node.op, key=name, scale=(1 / scale,), shift=(zero,)
-        )
+        reading.builder.known_as(name, known.real, kind=node.op, key=name, scale=(1 / scale,), shift=(zero,))
 
 
 def _refuse_large(node: Node, known: Known) -> None:

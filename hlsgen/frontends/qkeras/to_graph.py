@@ -28,8 +28,8 @@ from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.frontends.qkeras.calls import (
     Call,
     KerasModel,
-    generation,
     ResultNames,
+    generation,
     graph_holder,
     is_model,
     layers_of,

@@ -1,7 +1,7 @@
 """What PyTorch itself computes in every module and operation of a model, by the names of `Names`.
 
-Modules are watched by forward hooks while the model runs as its author wrote it. What is no module's, x + y or
-torch.relu, comes from a second run, of the exported program node by node.
+Modules are watched by forward hooks while the model runs as its author wrote it. What is no module's, x + y
+or torch.relu, comes from a second run, of the exported program node by node.
 """
 
 from __future__ import annotations

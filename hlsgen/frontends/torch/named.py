@@ -14,7 +14,7 @@ NODE = "%"
 
 @dataclass(frozen=True, kw_only=True)
 class ResultName:
-    """text: layer1.0.relu, of its second call layer1.0.relu@1; of an operation layer1.0.add. kind: ReLU,
+    """text: layer1.0.relu, of its second call layer1.0.relu@1; of a function layer1.0.add. kind: ReLU,
     aten.add. key: text of a module, else NODE and the node.
     """
 
@@ -29,7 +29,7 @@ class Names:
     def __init__(self, model: nn.Module) -> None:
         self._model = model
         self._given: dict[str, str] = {}
-        """The node of each name that is no module's."""
+        """The call of each name that is no module's."""
 
     def path(self, node: fx.Node) -> tuple[str, str]:
         """The name that a node's layers are called after, and how messages call it.
@@ -53,12 +53,14 @@ class Names:
         part, key = "", f"{NODE}{node.name}"
         while node.target is operator.getitem and isinstance(node.args[0], fx.Node):
             part, node = f"[{node.args[1]}]{part}", node.args[0]
-        return ResultName(text=self._unique(f"{_inside(path, node)}{part}", key), kind=_label(node), key=key)
+        function, call = _function(node)
+        wish = f"{path}.{function}{part}" if path else f"{function}{part}"
+        return ResultName(text=self._unique(wish, call), kind=_label(node), key=key)
 
-    def _unique(self, wish: str, key: str) -> str:
-        """The wish, or wish@1 and so on where other nodes have that."""
+    def _unique(self, wish: str, call: str) -> str:
+        """The wish, or wish@1 and so on where other calls have that."""
         text, count = wish, 0
-        while self._given.setdefault(text, key) != key:
+        while self._given.setdefault(text, call) != call:
             count += 1
             text = f"{wish}@{count}"
         return text
@@ -81,12 +83,20 @@ def _innermost(node: fx.Node) -> tuple[str, int]:
     return str(path), int(found[1]) if found else 0
 
 
+def _function(node: fx.Node) -> tuple[str, str]:
+    """The function that the model's author wrote, flatten where export has a view, and which call this is.
+
+    Of what export has taken apart all nodes are of one call, whose last result is the function's.
+    """
+    call, function = node.meta.get("torch_fn") or (node.name, "")
+    name = str(function).rpartition(".")[2]
+    return (name, str(call)) if name.isidentifier() else (_short(node), node.name)
+
+
 def _is_leaf(module: nn.Module | None) -> bool:
     """Whether it is one of PyTorch's own, without others inside."""
     return (
-        module is not None
-        and type(module).__module__.startswith("torch.nn")
-        and not any(module.children())
+        module is not None and type(module).__module__.startswith("torch.nn") and not any(module.children())
     )
 
 

@@ -254,9 +254,18 @@ class _Walk:
             )
 
     def _constant(self, node: fx.Node) -> Any:
-        """What an operation makes of constants alone: computed here, in float64."""
+        """What an operation makes of constants alone: computed here, in float64, but for comparisons."""
         assert callable(node.target)
-        arguments, named = fx.map_arg((node.args, dict(node.kwargs)), lambda source: self.results[source])
+        compares = op_name(node) in COMPARISONS
+
+        def argument(source: fx.Node) -> Any:
+            value = self.results[source]
+            # 0.1 in float32 is not above 0.1, in float64 it is
+            return (
+                value.to(source.meta["val"].dtype) if compares and isinstance(value, torch.Tensor) else value
+            )
+
+        arguments, named = fx.map_arg((node.args, dict(node.kwargs)), argument)
         with torch.no_grad():
             return _as_double(node.target(*arguments, **named))
 

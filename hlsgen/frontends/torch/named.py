@@ -53,9 +53,9 @@ class Names:
         part, key = "", f"{NODE}{node.name}"
         while node.target is operator.getitem and isinstance(node.args[0], fx.Node):
             part, node = f"[{node.args[1]}]{part}", node.args[0]
-        function, call = _function(node)
+        function, of_call = _function(node)
         wish = f"{path}.{function}{part}" if path else f"{function}{part}"
-        return ResultName(text=self._unique(wish, call), kind=_label(node), key=key)
+        return ResultName(text=self._unique(wish, of_call), kind=_label(node), key=key)
 
     def _unique(self, wish: str, call: str) -> str:
         """The wish, or wish@1 and so on where other calls have that."""

@@ -13,6 +13,7 @@ from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.modulo import Schedule
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.sites import Sites
 
 STATEMENT_LINES = 2
@@ -57,10 +58,19 @@ class FunctionRegions:
     parts: tuple[ScheduledRegion, ...]
     escaping: Mapping[int, frozenset[str]] = field(default_factory=dict)
     """By the number of a part: values that another part reads."""
+    trips: Mapping[str, int] = field(default_factory=dict)
+    """Iterations of loops with constant bounds, by their headers."""
+    counters: frozenset[str] = frozenset()
+    """Registers that a constant is added to in each iteration of their loops."""
 
 
 def function_regions(
-    function: Function, module: Module, memories: Memories, sites: Sites, parts: Sequence[ScheduledRegion]
+    function: Function,
+    module: Module,
+    memories: Memories,
+    sites: Sites,
+    parts: Sequence[ScheduledRegion],
+    ranges: Ranges,
 ) -> FunctionRegions:
     """The parts with what each leaves to others."""
     home = {name: at for at, part in enumerate(parts) for name in part.region.names}
@@ -96,6 +106,8 @@ def function_regions(
             for part in parts
         ),
         escaping={at: frozenset(names) for at, names in escaping.items()},
+        trips=ranges.trips,
+        counters=frozenset(ranges.counters),
     )
 
 

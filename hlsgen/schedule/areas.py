@@ -267,9 +267,7 @@ def _low_tiles(wide: int, narrow: int, result: int) -> int:
     """Products of 17 bits that the low bits of a product are made of: 3 for 32 of 32 x 32 bits, 10 for 64 of
     64 x 64."""
     return sum(
-        TILE * (at + other) < result
-        for at in range(-(-wide // TILE))
-        for other in range(-(-narrow // TILE))
+        TILE * (at + other) < result for at in range(-(-wide // TILE)) for other in range(-(-narrow // TILE))
     )
 
 

@@ -164,7 +164,11 @@ def passing_by(inner: Sequence[Loop], successors: Edges) -> dict[str, list[str]]
     home = {node: loop for loop in inner for node in loop.blocks}
     ends = {
         loop.header: [
-            one for node in successors if node in loop.blocks for one in successors[node] if one not in loop.blocks
+            one
+            for node in successors
+            if node in loop.blocks
+            for one in successors[node]
+            if one not in loop.blocks
         ]
         for loop in inner
     }

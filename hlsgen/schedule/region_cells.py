@@ -83,7 +83,9 @@ def region_cells(
     not_there = {
         node.index
         for node in part.region.nodes
-        if node.instruction is not None and node.instruction.name in without and node.instruction.opcode == "phi"
+        if node.instruction is not None
+        and node.instruction.name in without
+        and node.instruction.opcode == "phi"
     }
     counted = _Counted(part, areas, escaping, frozenset(left_out) | not_there, without)
     operations, cores = counted.operations()
@@ -235,7 +237,9 @@ class _Counted:
         one = node.instruction
         if one is None or not begins(one, self.part, self.without):
             return False
-        return not any(isinstance(value, Local) and value.name in self.part.begun_with for value in one.operands)
+        return not any(
+            isinstance(value, Local) and value.name in self.part.begun_with for value in one.operands
+        )
 
     # registers
 

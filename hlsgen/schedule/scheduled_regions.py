@@ -9,6 +9,7 @@ from pathlib import PurePath
 from hlsgen.schedule.groups import Graph, Merges
 from hlsgen.schedule.ir import Function, Local, Module, Place
 from hlsgen.schedule.iteration import Region
+from hlsgen.schedule.languages import INCLUDE
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.modulo import Schedule
 from hlsgen.schedule.operation import Operation
@@ -18,6 +19,8 @@ from hlsgen.schedule.sites import Sites
 
 STATEMENT_LINES = 2
 """Lines above a `bind_op` in which the statement of its variable stands."""
+_NUMBERS = frozenset(path.name for path in INCLUDE.glob("ap_*.h"))
+"""Headers of number types: an operation of theirs stands where their operator does."""
 _THROUGH = frozenset({"sext", "zext", "trunc", "add", "sub", "mul", "shl", "or", "freeze"})
 
 
@@ -155,6 +158,8 @@ def _in_fabric(part: ScheduledRegion, module: Module, bound: Sequence[Pragma]) -
     found = set()
     for node in part.region.nodes if lines else ():
         place = module.places.get(node.instruction.place) if node.instruction is not None else None
+        while place is not None and PurePath(place.file).name in _NUMBERS:
+            place = place.inlined_at
         if place is None or node.operation is None:
             continue
         if (PurePath(place.file).name, place.line, node.operation.kind) in lines:

@@ -29,7 +29,11 @@ def is_sign_test(one: Instruction) -> bool:
     The vendor's compiler has bits selected there: of 440 comparisons with 0 by order in public schedule
     reports all are `x > 0`, beside tens of thousands of bits that are selected.
     """
-    if one.opcode != "icmp" or not isinstance(one.operands[1], Constant) or not isinstance(one.types[1], IntType):
+    if (
+        one.opcode != "icmp"
+        or not isinstance(one.operands[1], Constant)
+        or not isinstance(one.types[1], IntType)
+    ):
         return False
     value, bits = one.operands[1].value, one.types[1].bits
     if value is None:

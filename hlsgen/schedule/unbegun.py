@@ -33,17 +33,25 @@ def unbegun(one: FunctionRegions, source: Source) -> frozenset[str]:
 def begins(phi: Instruction, part: ScheduledRegion, without: frozenset[str] | set[str]) -> bool:
     """Whether a register of a loop has a first value. without: the names of values that are none."""
     loop = part.region.loop
+    if phi.opcode != "phi":
+        return True
     first = [
         value
         for value, label in zip(phi.operands, phi.labels, strict=True)
         if loop is None or label not in loop.blocks
     ]
     return not all(
-        value.value is None if isinstance(value, Constant) else isinstance(value, Local) and value.name in without
+        value.value is None
+        if isinstance(value, Constant)
+        else isinstance(value, Local) and value.name in without
         for value in first
     )
 
 
 def _phis(function: Function, part: ScheduledRegion) -> list[Instruction]:
     loop = part.region.loop
-    return [] if loop is None else [one for one in function.blocks[loop.header].instructions if one.opcode == "phi"]
+    return (
+        []
+        if loop is None
+        else [one for one in function.blocks[loop.header].instructions if one.opcode == "phi"]
+    )

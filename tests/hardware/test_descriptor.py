@@ -44,7 +44,9 @@ def test_words_are_decoded_in_the_order_in_which_they_are_encoded(name: str) -> 
     """Read out of the emitted header: which word each field is."""
     processor = {**PROCESSORS, **WINDOWS}[name]
     header = processor_files(processor, name="k", source="t")["src/processor.h"]
-    single = {field: int(at) for field, at in re.findall(r"task\.(\w+) = (?:\w+\()?word\[(\d+)\]\)?;", header)}
+    single = {
+        field: int(at) for field, at in re.findall(r"task\.(\w+) = (?:\w+\()?word\[(\d+)\]\)?;", header)
+    }
     rows = re.findall(r"task\.(\w+)\[r\] = (?:\w+\()?word\[(\d+) \+ (\d+) \* ROWS \+ r\]\)?;", header)
     assert single.keys() == fields_of(processor).keys()
     assert {field for field, _, _ in rows} == ROW_FIELDS.keys()

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.hardware.processor import Processor
+from hlsgen.hardware.processor import SIZE_BITS, Processor
 
 WORDS = 128
 """32-bit words of a descriptor; those that no field takes are zero."""
@@ -131,6 +131,45 @@ ROW_FIELDS: Mapping[str, str] = {
 """Fields of which there is one for each output row."""
 
 
+SIZE, PLACE, STEP, CHOICE = "size_t", "place_t", "step_t", "choice_t"
+"""Types of processor.h that are narrower than a word."""
+TYPE_BITS: Mapping[str, tuple[int, bool]] = {
+    SIZE: (SIZE_BITS, False),
+    PLACE: (SIZE_BITS + 2, True),
+    STEP: (4, False),
+    CHOICE: (2, False),
+}
+"""Their bits, and whether one is a sign."""
+_NARROW: Mapping[str, tuple[str, ...]] = {
+    SIZE: (
+        *("in_rows", "in_columns", "in_blocks", "in_groups", "frames", "frame_bands", "bands", "band_out"),
+        *("band_blocks", "out_columns", "out_blocks", "out_groups", "stored_columns", "stored_blocks"),
+        *("stored_band", "kernel_rows", "kernel_columns", "repeat_rows", "repeat_columns", "read_groups"),
+        *("read_step", "chunks", "passes", "out_rows", "window_first_row", "window_first_column"),
+        *("window_across", "window_blocks", "row_offset"),
+    ),
+    PLACE: ("band_first", "band_top", "left"),
+    STEP: (
+        *("stride_rows", "stride_columns", "dilation_columns", "dilation_rows", "dilation_phase"),
+        *("dilation_blocks", "band_phase", "window_stride", "row_bank", "row_block"),
+    ),
+    CHOICE: (
+        *("pool", "table", "signed_results", "residual", "residual_signed", "largest", "signed_pixels"),
+        *("repeat_zeros", "early", "second", "multiplies"),
+    ),
+}
+TYPES: Mapping[str, str] = {name: type_ for type_, names in _NARROW.items() for name in names}
+"""The types of fields whose values need no 32 bits: what is computed from them is as narrow."""
+
+
+def _holds(name: str, value: int) -> bool:
+    """Whether a field's type holds a value."""
+    if name not in TYPES:
+        return True
+    bits, signed = TYPE_BITS[TYPES[name]]
+    return -(1 << bits - 1) <= value < 1 << bits - 1 if signed else 0 <= value < 1 << bits
+
+
 def row_values(processor: Processor, stride: int) -> dict[str, list[int]]:
     """The fields of ROW_FIELDS for a stride."""
     offsets = [row * stride for row in range(processor.rows)]
@@ -151,13 +190,17 @@ def fields_of(processor: Processor) -> Mapping[str, str]:
 def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDArray[np.int32]:
     """The words [WORDS] of a descriptor. fields: a value of every one of `fields_of`; stride: of rows.
 
-    Raises OverflowError: a value that 32 bits do not hold.
+    Raises OverflowError: a value that its field's type, or 32 bits, do not hold.
     """
     names = fields_of(processor)
     assert fields.keys() == names.keys(), sorted(fields.keys() ^ names.keys())
+    of_rows = row_values(processor, stride)
+    for name, value in (*fields.items(), *((name, one) for name in of_rows for one in of_rows[name])):
+        if not _holds(name, value):
+            raise OverflowError(f"{name} of a task is {value}, which {TYPES[name]} does not hold")
     words = [fields[name] for name in names]
     for name in ROW_FIELDS:
-        words += row_values(processor, stride)[name]
+        words += of_rows[name]
     assert len(words) <= WORDS
     found = np.zeros(WORDS, np.int32)
     found[: len(words)] = words

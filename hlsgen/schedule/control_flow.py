@@ -159,6 +159,34 @@ def _nested(loops: list[Loop]) -> list[Loop]:
     return loops
 
 
+def passing_by(inner: Sequence[Loop], successors: Edges) -> dict[str, list[str]]:
+    """The edges among the nodes outside of loops: one that leads into a loop leads to where that ends."""
+    home = {node: loop for loop in inner for node in loop.blocks}
+    ends = {
+        loop.header: [
+            one
+            for node in successors
+            if node in loop.blocks
+            for one in successors[node]
+            if one not in loop.blocks
+        ]
+        for loop in inner
+    }
+
+    def outside(node: str, passed: frozenset[str]) -> list[str]:
+        loop = home.get(node)
+        if loop is None or loop.header in passed:
+            return [node] if loop is None else []
+        through = passed | {loop.header}
+        return [end for one in ends[loop.header] for end in outside(one, through)]
+
+    return {
+        node: list(dict.fromkeys(end for one in following for end in outside(one, frozenset())))
+        for node, following in successors.items()
+        if node not in home
+    }
+
+
 def innermost_loops(loops: Sequence[Loop]) -> dict[str, Loop]:
     """The innermost loop of each block that stands in one."""
     innermost: dict[str, Loop] = {}

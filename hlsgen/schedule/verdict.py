@@ -64,7 +64,7 @@ class Verdict:
         """That of the last `result`."""
         self.needed = 1
         """The II that ports and streams need, found with it."""
-        self.around = flattened(builder.function, loop) if loop is not None else []
+        self.around = flattened(builder.function, loop, builder.ranges.trips) if loop is not None else []
         self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
         counters = {
             one.instruction.name: builder.ranges.counters[one.instruction.name]

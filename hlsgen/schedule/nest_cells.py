@@ -34,8 +34,8 @@ def counter_bits(parts: FunctionRegions, part: ScheduledRegion) -> int:
 
 
 def flattening(bits: int, areas: Areas) -> Resources:
-    """What it takes to count over two loops as one, the outer of which has counters of so many bits: a counter
-    of both, and choices of either's next value."""
+    """What it takes to count over two loops as one, the outer with counters of so many bits: a counter of
+    both, and choices of either's next value."""
     if not bits:
         return Resources()
     choice = Operation(kind="select", widths=(bits, bits), result=bits)

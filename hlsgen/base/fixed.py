@@ -31,6 +31,10 @@ MAX_INTEGER = 512
 # Large arrays are cast in blocks of this many codes, so that intermediate results stay in cache.
 BLOCK = 1 << 15
 DOUBLE_MANTISSA_BITS = 53
+SHORT_FRACTION = 512
+"""Two to fewer fraction bits is a double, and as much above its least."""
+SHORT_WIDTH = 32
+"""Codes of so many bits are exact in doubles with room to spare."""
 EXACT_HALVES = 2.0**51
 """Below it a double has a bit for halves."""
 FLOAT32_MANTISSA_BITS = 24
@@ -154,11 +158,12 @@ class FixedType:
         plain = np.int64 if self._fits_int64 else object
         result = np.empty(flat.shape, self.signed_dtype if narrow and self._fits_int64 else plain)
         for block in _blocks(flat.size):
-            near = self._nearest(flat[block])
+            part = flat[block].astype(np.float64, copy=False)
+            near = self._nearest(part)
             if near is not None:
                 result[block] = near
                 continue
-            mantissa, exponent = np.frexp(flat[block])
+            mantissa, exponent = np.frexp(part)
             codes = np.ldexp(mantissa, DOUBLE_MANTISSA_BITS).astype(np.int64)
             # value * 2**fraction = codes * 2**-shift
             shift = DOUBLE_MANTISSA_BITS - exponent.astype(np.int64) - self.fraction
@@ -239,17 +244,20 @@ class FixedType:
             return widened, widened
         return codes >> shift, _round(codes, shift, self.rounding)
 
-    def _nearest(self, doubles: NDArray[np.float64]) -> Codes | None:
+    def _nearest(self, doubles: NDArray[np.float64]) -> Codes | NDArray[np.float64] | None:
         """Doubles as codes of a type that rounds halves up, the quick way; None: they may be too large."""
         if self.rounding is not Rounding.RND or not self._fits_int64:
             return None
         with np.errstate(over="ignore"):
-            scaled = np.ldexp(doubles, self.fraction)
+            near_one = abs(self.fraction) < SHORT_FRACTION
+            scaled = doubles * 2.0**self.fraction if near_one else np.ldexp(doubles, self.fraction)
         if scaled.size and max(scaled.max(), -scaled.min()) >= EXACT_HALVES:
             return None
         floor = np.floor(scaled)
         scaled -= floor  # exact where it is near a half
         rounded = floor + (scaled >= 0.5)
+        if self.width <= SHORT_WIDTH and self.overflow in (Overflow.SAT, Overflow.SAT_SYM):
+            return np.clip(rounded, self.lowest_code, self.max_code, out=rounded)
         return self._fit(rounded.astype(np.int64), floor.astype(np.int64))
 
     def _encode_block(self, codes: NDArray[np.int64], shift: NDArray[np.int64]) -> Codes:
@@ -413,8 +421,10 @@ def tight_accumulator(min_sum: int, max_sum: int, fraction: int) -> FixedType:
     return FixedType(width, width - fraction)
 
 
-def _finite(values: ArrayLike) -> NDArray[np.float64]:
-    doubles = np.asarray(values, dtype=np.float64)
+def _finite(values: ArrayLike) -> NDArray[np.floating[Any]]:
+    given = np.asarray(values)
+    # of many weights in float32 no other array is made
+    doubles = given if given.dtype == np.float32 else np.asarray(given, np.float64)
     flat = doubles.reshape(-1)
     if not all(np.isfinite(flat[block]).all() for block in _blocks(flat.size)):
         raise ValueError("NaN and infinity have no fixed-point value")

@@ -38,8 +38,10 @@ from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.thresholds import Thresholds
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
+from hlsgen.model.origins import Origin
 from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
 from hlsgen.passes.requantise import Emitter
 from hlsgen.passes.scaled import (
@@ -51,6 +53,7 @@ from hlsgen.passes.scaled import (
     scale_and_fraction,
     weights_and_scale,
 )
+from hlsgen.passes.threshold_codes import on_codes, placed, reached_by_some, shared
 
 RESULT_BITS = 16
 BIAS_FINER = 8
@@ -94,7 +97,31 @@ class _Typing:
         for layer in self._graph.layers:
             self._values[layer.name] = self._typed(layer)
         outputs = tuple(self._output(port) for port in self._graph.outputs)
-        return replace(self._graph, inputs=inputs, layers=tuple(self._out.layers), outputs=outputs)
+        return replace(
+            self._graph,
+            inputs=inputs,
+            layers=tuple(self._out.layers),
+            outputs=outputs,
+            origins=tuple(self._origin(one) for one in self._graph.origins),
+        )
+
+    def _origin(self, origin: Origin) -> Origin:
+        """The place of a tensor of the framework now, with the scale that is beside its codes."""
+        x = self._values[origin.source]
+        outer = Scaled(name=origin.source, tensor=x.tensor).moved(
+            np.array(origin.scale), np.array(origin.shift)
+        )
+        if x.is_limited and not outer.is_plain:
+            return replace(origin, source=x.name, joined=True)
+        x = x.moved(outer.scale, outer.shift)
+        return replace(
+            origin,
+            source=x.name,
+            scale=tuple(x.scale.tolist()),
+            shift=tuple(x.shift.tolist()),
+            low=x.low,
+            high=x.high,
+        )
 
     # borders
 
@@ -194,6 +221,8 @@ class _Typing:
                 return self._product(layer, sources)
             case Leaky():
                 return self._leaky(layer, x)
+            case Thresholds():
+                return self._thresholds(layer, x)
         return self._any_kind(layer, sources)
 
     def _any_kind(self, layer: Layer, sources: list[Scaled]) -> Scaled:
@@ -365,6 +394,29 @@ class _Typing:
     def _product(self, layer: Mul, sources: list[Scaled]) -> Scaled:
         left, right = (self._out.linear(x, layer.place) for x in sources)
         return replace(self._emit(layer, [left, right], None), scale=compressed(left.scale * right.scale))
+
+    def _thresholds(self, layer: Thresholds, x: Scaled) -> Scaled:
+        """What is beside the codes goes into the thresholds; a factor below zero changes the codes' sign."""
+        x = self._out.rising(x, layer.place)
+        values = placed(layer.first, layer.step, layer.count)
+        fields = {"first": values.first, "step": values.step, "result_type": values.type}
+        made = replace(
+            layer,
+            inputs=(x.name,),
+            source=x.tensor,
+            thresholds=on_codes(layer.thresholds, x),
+            **fields,  # type: ignore[arg-type]
+        )
+        made = reached_by_some(made)
+        tensor = self._out.emit(shared(made) or made)
+        ends = [int(code) for code in values.type.encode([made.values[0], made.values[-1]])]
+        return Scaled(
+            name=layer.name,
+            tensor=tensor,
+            scale=values.scale,
+            shift=values.shift,
+            ends=(min(ends), max(ends)),
+        )
 
     def _leaky(self, layer: Leaky, x: Scaled) -> Scaled:
         x = self._out.linear(x, layer.place)

@@ -35,6 +35,8 @@ LONGEST_SHOWN = 80
 PACKED = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 """Bits of the types that lie several in a byte."""
 FLOAT_INPUTS = ("float16", "float32", "float64")
+MULTI_THRESHOLD = "MultiThreshold"
+"""QONNX's operation for activations of few bits, see thresholds.py."""
 INTEGER_INPUTS = ("uint8", "int8", "uint16", "int16")
 
 
@@ -106,6 +108,8 @@ class OnnxModel:
     outputs: tuple[str, ...]
     nodes: tuple[Node, ...]
     constants: dict[str, NDArray[Any]]
+    proto: Any = field(repr=False)
+    """The ModelProto that all this was read from: external data read, local functions written out."""
 
 
 def onnx_package() -> ModuleType:
@@ -154,6 +158,7 @@ def loaded_model(source: Any, input_shapes: InputShapes = (), say: Say = silent)
         outputs=tuple(value.name for value in proto.graph.output),
         nodes=tuple(decoded_node(onnx, node, title) for node in proto.graph.node),
         constants=constants,
+        proto=proto,
     )
 
 

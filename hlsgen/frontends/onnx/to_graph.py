@@ -47,6 +47,7 @@ from hlsgen.frontends.onnx.shapes import SHAPES
 from hlsgen.frontends.onnx.sums import SUMS
 from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx.windows import WINDOWS
+from hlsgen.layers.thresholds import Thresholds
 from hlsgen.model.ir import Graph
 from hlsgen.passes import INTEGER_PASSES, run_passes
 from hlsgen.passes.integer_graph import Quantisation, integer_graph
@@ -108,7 +109,7 @@ def float_graph(
     graph = reading.builder.build()
     quantised = (
         reading.weight_grids
-        or any(isinstance(layer, FakeQuant) for layer in graph.layers)
+        or any(isinstance(layer, FakeQuant | Thresholds) for layer in graph.layers)
         or any("int" in one.dtype for one in model.inputs)
     )
     if not quantised:
@@ -201,6 +202,19 @@ def _read_node(reading: Reading, node: Node) -> None:
     for known in results:
         _refuse_large(node, known)
     reading.known.update(zip(node.outputs, results, strict=False))
+    for output, known in zip(node.outputs, results, strict=False):
+        _remember(reading, node, output, known)
+
+
+def _remember(reading: Reading, node: Node, name: str, known: Known) -> None:
+    """Writes down that the model's tensor `name` is what is known; not of integers with several scales."""
+    if not name or isinstance(known, Constant):
+        return
+    if isinstance(known, Real):
+        reading.builder.known_as(name, known.view, kind=node.op, key=name)
+    elif known.scale.size == known.zero.size == 1:
+        scale, zero = float(known.scale[0]), float(known.zero[0])
+        reading.builder.known_as(name, known.real, kind=node.op, key=name, scale=(1 / scale,), shift=(zero,))
 
 
 def _refuse_large(node: Node, known: Known) -> None:

@@ -118,5 +118,5 @@ def test_a_pragma_binds_a_product_of_a_number_type() -> None:
 
 
 def test_a_loop_around_processes_keeps_none_of_their_variables() -> None:
-    """Eight registers of 32 bits in the pipeline and where they are written, not in the loop around it too."""
+    """Eight registers of 32 bits in the pipeline and where they are written, not in the loop around too."""
     assert 2 * 8 * 32 <= usage("processes_in_a_loop").by_kind["registers"].ff < 3 * 8 * 32

@@ -50,9 +50,9 @@ ADDRESS_SUMS = 5
 """Sums of an address in DDR: of round, frame, channel group, band and word."""
 POINTER_BITS = 64
 STEP_OPERATIONS = 24
-"""Sums, and comparisons, of what the array does from step to step, beside its loop; 16 more of rows that count
-several times. Their registers are as many twice."""
+"""Sums, and comparisons, of what the array does from step to step; each has two registers."""
 REPEATING_OPERATIONS = 16
+"""The same where rows count several times."""
 COUNTERS = 6
 """Loops of a window's walk."""
 
@@ -364,7 +364,7 @@ def _steps(terms: Terms) -> Resources:
 
 
 def first_values(terms: Terms, registers: int) -> Resources:
-    """The choice between a register's first value and its next one: csynth counts it whatever its bits, routing
-    makes a reset of it.
+    """The choice between a register's first value and its next one: csynth counts it whatever its bits,
+    routing makes a reset of it.
     """
     return cells(terms, "multiplexer", inputs=2 * registers)

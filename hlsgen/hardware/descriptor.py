@@ -214,7 +214,8 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
     names = fields_of(processor)
     assert fields.keys() == names.keys(), sorted(fields.keys() ^ names.keys())
     of_rows = row_values(processor, stride, fields["in_columns"])
-    for name, value in (*fields.items(), *((name, one) for name in of_rows for one in of_rows[name])):
+    told = [*fields.items(), *((name, value) for name, values in of_rows.items() for value in values)]
+    for name, value in told:
         if not _holds(name, value):
             raise OverflowError(f"{name} of a task is {value}, which {TYPES[name]} does not hold")
     words = [fields[name] for name in names]

@@ -33,9 +33,18 @@ def counter_bits(parts: FunctionRegions, part: ScheduledRegion) -> int:
     )
 
 
+def ending(part: ScheduledRegion) -> set[int]:
+    """The nodes that end a loop around others: where it is one loop with them, a count of both does."""
+    return {
+        node.index
+        for node in part.region.nodes
+        if node.operation is not None and node.operation.kind == "icmp"
+    }
+
+
 def flattening(bits: int, areas: Areas) -> Resources:
-    """What it takes to count over two loops as one, the outer of which has counters of so many bits: a counter
-    of both, and choices of either's next value."""
+    """What it takes to count over two loops as one, the outer with counters of so many bits: a counter of
+    both, and choices of either's next value."""
     if not bits:
         return Resources()
     choice = Operation(kind="select", widths=(bits, bits), result=bits)

@@ -9,7 +9,7 @@ from typing import Any
 from hlsgen.cost.resources import Resources
 from hlsgen.schedule.areas import Areas, RoutedCells
 from hlsgen.schedule.ir import Place
-from hlsgen.schedule.nest_cells import counter_bits, flattened, flattening
+from hlsgen.schedule.nest_cells import counter_bits, ending, flattened, flattening
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.region_cells import MODULES_SINCE, Core, CoreUse, core_cells, region_cells
 from hlsgen.schedule.scheduled_regions import FunctionRegions, ScheduledRegion
@@ -176,7 +176,8 @@ def _function(
     for number, part in enumerate(one.parts):
         if len(left_out[number]) == len(part.region.nodes):
             continue
-        cells = region_cells(part, areas, one.escaping.get(number, ()), left_out[number], without)
+        elsewhere = set(left_out[number]) | (ending(part) if number in flat else set())
+        cells = region_cells(part, areas, one.escaping.get(number, ()), elsewhere, without)
         for kind in ("operations", "multiplexers", "registers", "control"):
             found[kind] += getattr(cells, kind)
         process = process_of(part, source)

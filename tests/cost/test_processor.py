@@ -12,7 +12,6 @@ import pytest
 from hlsgen.base.output import write_files
 from hlsgen.cost.processor import processor_resources
 from hlsgen.emit.shared import processor_files
-from hlsgen.hardware.processor import Processor
 from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.kernels import KernelSchedule, schedule_component
 from hlsgen.targets.board import load_board

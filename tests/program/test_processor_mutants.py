@@ -93,7 +93,7 @@ MUTANTS = [
     (ARRAY, "step + 2 < steps", "step + 2", "step + 3"),
     (LOAD, "first = most(from, 0)", "0", "1"),
     (LOAD, "outside = first - from", "first - from", "0"),
-    (LOAD, "least(task.band_out, left)", "left", "task.band_out"),
+    (LOAD, "least(task.band_out, left)", "left", "size_t(-1)"),
     (LOAD, "left -= task.band_out", "task.band_out", "0"),
     (LOAD, "again == repeat - 1", "repeat - 1", "repeat"),
     (LOAD, "row_ends && in_block == ROWS - 1", "ROWS - 1", "ROWS"),

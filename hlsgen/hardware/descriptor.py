@@ -229,5 +229,5 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
 
 MOST_FIELDS = len(FIELDS) + len(SCALE_FIELDS) + max(len(WINDOW_FIELDS), len(EXTRA_FIELDS))
 """No processor has both windows over results and extra channels."""
-assert MOST_ROWS < 1 << TYPE_BITS[LINE][0] - SIZE_BITS, "a line is a size times the rows"
+assert 1 << TYPE_BITS[LINE][0] - SIZE_BITS > MOST_ROWS, "a line is a size times the rows"
 assert MOST_FIELDS + len(ROW_FIELDS) * MOST_ROWS <= WORDS

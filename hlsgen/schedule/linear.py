@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from hlsgen.schedule.ir import Constant, Expression, Global, Instruction, IntType, Local, Operand, Type
 from hlsgen.schedule.pointers import steps_of
-from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.ranges import Counter, Ranges
 
+MOST_MOVES = 1 << 31
+"""Iterations that a pointer may be moved in, of which nothing is known."""
 _PURE = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "zext", "sext", "trunc"))
 
 
@@ -71,6 +73,8 @@ class Addresses:
             defined = self.definitions.get(operand.name)
             if defined is not None and defined.opcode == "getelementptr" and defined.source is not None:
                 known = self._element(defined.source, defined.operands, defined.types)
+            elif defined is not None and defined.opcode in ("phi", "select"):
+                known = self._chosen(defined)
             known = known or Address(operand, Linear(0))
             self.known[operand.name] = known
         return known
@@ -85,6 +89,31 @@ class Addresses:
         for (stride, index), type_ in zip(steps_of(source, operands[1:]), types[1:], strict=True):
             offset = offset + self.form(index, type_).times(stride)
         return Address(start.base, offset)
+
+    def _chosen(self, one: Instruction) -> Address | None:
+        """Where a pointer points to that is one of several in the same variable: `*p++` moves by the same
+        number of bytes in each iteration, and counts them. None where the variables differ."""
+        itself = self.known[one.name] = Address(Local(one.name), Linear(0))
+        found = [self.of(operand) for operand in one.operands[one.opcode == "select" :]]
+        # what was derived from it was of what is not known
+        self.known = {name: known for name, known in self.known.items() if known.base != itself.base}
+        own = {known.offset for known in found if known is not None and known.base == itself.base}
+        others = {known for known in found if known is not None and known.base != itself.base}
+        if None in found or len({known.base for known in others}) != 1 or self._is_word(others):
+            return None
+        start = next(iter(others))
+        steps = {form.constant for form in own if not form.terms}
+        if one.opcode == "phi" and len(others) == len(own) == len(steps) == 1 and 0 not in steps:
+            counts = Counter(name=one.name, start=0, step=1, trips=None, values=(0, MOST_MOVES))
+            self.ranges.counters[one.name] = counts
+            self.ranges.known[one.name] = (0, MOST_MOVES)
+            return Address(start.base, start.offset + Linear(0, ((one.name, steps.pop()),)))
+        return Address(start.base, Linear(0, ((one.name, 1),)))
+
+    def _is_word(self, addresses: Collection[Address]) -> bool:
+        """Whether addresses are those of words that streams and ports give, which are no memory."""
+        bases = (self.definitions.get(one.base.name) for one in addresses if isinstance(one.base, Local))
+        return any(base is not None and base.opcode != "alloca" for base in bases)
 
     def form(self, operand: Operand, type_: Type) -> Linear:
         """An integer as a linear form, exact where the arithmetic cannot wrap; else itself as one term."""

@@ -46,7 +46,7 @@ def read_before(region: Region, memory: Memory, counters: Mapping[str, Counter],
     if memory.kind != AXI_LITE or leaves != 1 or any(one.writes for one in accesses):
         return
     for one in list(accesses):
-        fixed = _is_fixed(one, counters, region.names)
+        fixed = is_fixed(one, counters, region.names)
         if fixed and (_is_constant(one) or not _is_conditional(region, one)):
             region.nodes[one.node].operation, region.nodes[one.node].after = None, []
             accesses.remove(one)
@@ -69,7 +69,7 @@ def promote(
     accesses = region.accesses[memory]
     groups: dict[object, list[Access]] = {}
     for access in accesses:
-        if access.where is not None and _is_fixed(access, counters, inside):
+        if access.where is not None and is_fixed(access, counters, inside):
             groups.setdefault((access.where.banks, access.where.word), []).append(access)
     left = _Left(accesses)
     for group in groups.values():
@@ -166,7 +166,8 @@ def _is_constant(access: Access) -> bool:
     return access.where is not None and not any(form.terms for form in access.where.word)
 
 
-def _is_fixed(access: Access, counters: Mapping[str, Counter], inside: Collection[str]) -> bool:
+def is_fixed(access: Access, counters: Mapping[str, Counter], inside: Collection[str]) -> bool:
+    """Whether no iteration changes the address of an access."""
     where = access.where
     if where is None or not where.exact or ANY_BANK in where.banks or where.memory.base.name in inside:
         return False

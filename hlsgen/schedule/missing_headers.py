@@ -52,7 +52,8 @@ def stand_in(errors: str, folder: Path, include_folders: Sequence[Path]) -> bool
         stub = Path(_plain(folder / DEPTH / name))
         text = _text(name, meant)
         if text and not stub.exists() and stub.is_relative_to(folder):
-            stub.parent.mkdir(parents=True, exist_ok=True)
+            for needed in (stub.parent, folder / DEPTH):  # a name that goes up leads through it
+                needed.mkdir(parents=True, exist_ok=True)
             stub.write_text(text, encoding="utf-8")
             put = True
     return put
@@ -94,13 +95,13 @@ def _plain(path: Path) -> str:
 
 def _meant(name: str, folders: Sequence[Path]) -> Path | None:
     """The file that a name means: of a path on another machine the one with its longest end that is there."""
-    parts = [part for part in re.split(r"[\\/]", _ELSEWHERE.sub("", name)) if part not in ("", ".")]
+    elsewhere = _ELSEWHERE.match(name)
+    parts = [part for part in re.split(r"[\\/]", name[elsewhere.end() :] if elsewhere else name) if part]
     if not parts or len(parts) > MOST_PARTS:
         return None
-    anywhere = bool(_ELSEWHERE.match(name))
-    for first in range(len(parts) if anywhere else 1):
+    for first in range(len(parts) if elsewhere else 1):
         end = parts[first:]
-        above = anywhere and len(end) > 1  # a name alone may be that of another file there
+        above = bool(elsewhere) and len(end) > 1  # a name alone may be that of another file there
         for folder in dict.fromkeys(one for base in folders for one in _with_parents(base, above)):
             found = _in_any_case(folder, end)
             if found is not None:

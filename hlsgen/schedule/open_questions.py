@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
+from hlsgen.schedule.accesses import PortUse
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS
 from hlsgen.schedule.dependences import Broken
+from hlsgen.schedule.forwarding import is_fixed
 from hlsgen.schedule.ir import Instruction, Local
 from hlsgen.schedule.iteration import Carried, Node, Region
 from hlsgen.schedule.memories import ANY_BANK, Where
+from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.recurrences import waiting_for_themselves
 from hlsgen.schedule.results import Recurrence
 
@@ -119,6 +122,29 @@ def is_open_between(recurrence: Recurrence | None, *, stretched: bool) -> bool:
 def says_between(low: int, within: int) -> str:
     """That an II is open between two."""
     return f"the II is {low} by the cycles of its cores and {within} within the budget"
+
+
+def says_stay(
+    region: Region, uses: Iterable[PortUse], counters: Mapping[str, Counter], needed: int
+) -> Iterator[str]:
+    """That an II hangs on an AXI port of which some words stay: of two loops in public reports that the tool
+    pipelines by itself it reads them in front of the one (II 1 for 4), and not of the other (17 for 4).
+
+    needed: the II that ports allow.
+    """
+    for use in uses:
+        reads = [
+            one
+            for memory, accesses in region.accesses.items()
+            if memory.bundle and memory.bundle == use.memory.bundle
+            for one in accesses
+            if not one.writes and is_fixed(one, counters, region.names)
+        ]
+        if reads and 1 < needed == use.interval:
+            yield (
+                f"the II is 1 or more: whether words of {use.memory.name} that stay are read in front of the "
+                "loop cannot be told"
+            )
 
 
 def says_without(region: Region) -> Iterator[str]:

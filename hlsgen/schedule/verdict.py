@@ -30,6 +30,7 @@ from hlsgen.schedule.open_questions import (
     says_between,
     says_broken,
     says_guessed,
+    says_stay,
     says_unknown,
     says_without,
 )
@@ -74,7 +75,7 @@ class Verdict:
         """The II that ports and streams need, found with it."""
         self.around = flattened(builder.function, loop) if loop is not None else []
         self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
-        counters = {
+        counters = self.counters = {
             one.instruction.name: builder.ranges.counters[one.instruction.name]
             for one in self.region.nodes
             if one.instruction is not None
@@ -241,6 +242,7 @@ class Verdict:
             *says_unknown(self.region, self.builder.ranges.trips, self._loop_place),
             *says_broken(self.broken),
             *self._reordered(recurrence),
+            *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
             *says_guessed(self.open_edge, least),
         ]
         shown = self.schedule = found or bare

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from hlsgen.schedule.ir import Constant, Expression, Global, Instruction, IntType, Local, Operand, Type
 from hlsgen.schedule.pointers import steps_of
 from hlsgen.schedule.ranges import Counter, Ranges
 
+MOST_CHOICES = 40
+"""Choices of a pointer one behind the other that are looked through."""
 MOST_MOVES = 1 << 31
 """Iterations that a pointer may be moved in, of which nothing is known."""
 _PURE = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "zext", "sext", "trunc"))
@@ -54,6 +57,8 @@ class Addresses:
         self.ranges = ranges
         self.forms: dict[str, Linear] = {}
         self.known: dict[str, Address] = {}
+        self.choices = 0
+        """Of pointers, that are looked through at the moment."""
         self.same: dict[str, str] = {}
         """Of values the first that is computed in the same way."""
         self.computed: dict[object, str] = {}
@@ -93,10 +98,15 @@ class Addresses:
     def _chosen(self, one: Instruction) -> Address | None:
         """Where a pointer points to that is one of several in the same variable: `*p++` moves by the same
         number of bytes in each iteration, and counts them. None where the variables differ."""
+        if self.choices >= MOST_CHOICES:
+            return None
         itself = self.known[one.name] = Address(Local(one.name), Linear(0))
+        self.choices += 1
         found = [self.of(operand) for operand in one.operands[one.opcode == "select" :]]
-        # what was derived from it was of what is not known
-        self.known = {name: known for name, known in self.known.items() if known.base != itself.base}
+        self.choices -= 1
+        for name in list(takewhile(lambda name: name != one.name, reversed(self.known))):
+            if self.known[name].base == itself.base:  # derived from what was not known yet
+                del self.known[name]
         own = {known.offset for known in found if known is not None and known.base == itself.base}
         others = {known for known in found if known is not None and known.base != itself.base}
         if None in found or len({known.base for known in others}) != 1 or self._is_word(others):

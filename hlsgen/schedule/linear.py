@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from hlsgen.schedule.ir import Constant, Expression, Global, Instruction, IntType, Local, Operand, Type
-from hlsgen.schedule.pointers import steps_of
+from hlsgen.schedule.pointers import moved_by, steps_of, variables_of
 from hlsgen.schedule.ranges import Counter, Ranges
 
-MOST_CHOICES = 40
-"""Choices of a pointer one behind the other that are looked through."""
 MOST_MOVES = 1 << 31
 """Iterations that a pointer may be moved in, of which nothing is known."""
 _PURE = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "zext", "sext", "trunc"))
@@ -57,8 +54,6 @@ class Addresses:
         self.ranges = ranges
         self.forms: dict[str, Linear] = {}
         self.known: dict[str, Address] = {}
-        self.choices = 0
-        """Of pointers, that are looked through at the moment."""
         self.same: dict[str, str] = {}
         """Of values the first that is computed in the same way."""
         self.computed: dict[object, str] = {}
@@ -98,32 +93,22 @@ class Addresses:
     def _chosen(self, one: Instruction) -> Address | None:
         """Where a pointer points to that is one of several in the same variable: `*p++` moves by the same
         number of bytes in each iteration, and counts them. None where the variables differ."""
-        if self.choices >= MOST_CHOICES:
+        bases = variables_of(one, self.definitions)
+        if len(bases) != 1:
             return None
-        itself = self.known[one.name] = Address(Local(one.name), Linear(0))
-        self.choices += 1
-        found = [self.of(operand) for operand in one.operands[one.opcode == "select" :]]
-        self.choices -= 1
-        for name in list(takewhile(lambda name: name != one.name, reversed(self.known))):
-            if self.known[name].base == itself.base:  # derived from what was not known yet
-                del self.known[name]
-        own = {known.offset for known in found if known is not None and known.base == itself.base}
-        others = {known for known in found if known is not None and known.base != itself.base}
-        if None in found or len({known.base for known in others}) != 1 or self._is_word(others):
-            return None
-        start = next(iter(others))
-        steps = {form.constant for form in own if not form.terms}
-        if one.opcode == "phi" and len(others) == len(own) == len(steps) == 1 and 0 not in steps:
-            counts = Counter(name=one.name, start=0, step=1, trips=None, values=(0, MOST_MOVES))
-            self.ranges.counters[one.name] = counts
-            self.ranges.known[one.name] = (0, MOST_MOVES)
-            return Address(start.base, start.offset + Linear(0, ((one.name, steps.pop()),)))
-        return Address(start.base, Linear(0, ((one.name, 1),)))
-
-    def _is_word(self, addresses: Collection[Address]) -> bool:
-        """Whether addresses are those of words that streams and ports give, which are no memory."""
-        bases = (self.definitions.get(one.base.name) for one in addresses if isinstance(one.base, Local))
-        return any(base is not None and base.opcode != "alloca" for base in bases)
+        steps = {moved_by(operand, one.name, self.definitions) for operand in one.operands}
+        starts = [
+            operand for operand in one.operands if moved_by(operand, one.name, self.definitions) is None
+        ]
+        start = self.of(starts[0]) if one.opcode == "phi" and len(starts) == 1 else None
+        steps.discard(None)
+        step = steps.pop() if len(steps) == 1 else None
+        if start is None or not step:
+            return Address(bases.pop(), Linear(0, ((one.name, 1),)))
+        counts = Counter(name=one.name, start=0, step=1, trips=None, values=(0, MOST_MOVES))
+        self.ranges.counters[one.name] = counts
+        self.ranges.known[one.name] = (0, MOST_MOVES)
+        return Address(start.base, start.offset + Linear(0, ((one.name, step),)))
 
     def form(self, operand: Operand, type_: Type) -> Linear:
         """An integer as a linear form, exact where the arithmetic cannot wrap; else itself as one term."""

@@ -220,14 +220,3 @@ void sums_under_a_condition(hls::stream<short> &in, hls::stream<short> &out) {
         out.write(sums[j].to_int());
     }
 }
-
-// a pointer that is one of two in each of many steps: a long chain of choices
-void chosen_pointers(const int bits[16], const int words[1024], hls::stream<int> &out) {
-    work: for (int i = 0; i < 4; ++i) {
-#pragma HLS pipeline
-        const int *at = words;
-        for (int k = 0; k < 512; ++k)
-            at = bits[k / 32] >> (k % 32) & 1 ? at + 1 : at;
-        out.write(*at);
-    }
-}

@@ -73,8 +73,3 @@ def intervals(top: str, version: str) -> set[int | None]:
 )
 def test_the_interval_is_that_of_reports(top: str, version: str, interval: int, report: str) -> None:
     assert intervals(top, version) == {interval}, report
-
-
-def test_a_long_chain_of_pointers_is_looked_through_in_part() -> None:
-    """Taise228/topk_sort: each swap of a network that is unrolled chooses between pointers."""
-    assert len(intervals("chosen_pointers", "2022.1")) == 1

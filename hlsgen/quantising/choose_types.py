@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, tight_accumulator
 from hlsgen.base.quantise import nearest
 from hlsgen.designfile.precision_grammar import KEYS
 from hlsgen.designfile.validation import nearest as nearest_word
@@ -174,7 +174,7 @@ class _Typing:
 
     def _convolution(self, layer: Conv2d, source: FixedType, result: FixedType | None) -> Conv2d:
         given = self.precision.of(layer.name)
-        values = np.asarray(layer.weights, np.float64)
+        values = layer.weights
         # a type that was chosen may clip rare outliers, one that was given must hold them all
         wished = given.weights or self.precision.weights
         chosen_type = wished if isinstance(wished, FixedType) else self._weight_type(layer, values, wished)
@@ -189,7 +189,7 @@ class _Typing:
         typed = typed.retyped((source,), result)
         return self._accumulator(typed, exact_result=result is None)
 
-    def _weight_type(self, layer: Conv2d, values: Floats, wished: Bits | None) -> FixedType:
+    def _weight_type(self, layer: Conv2d, values: Codes, wished: Bits | None) -> FixedType:
         default = wished or self.precision.default
         if isinstance(default, FixedType):
             return whole_range(values, default.width)

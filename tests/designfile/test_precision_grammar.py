@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import parse_type
+from hlsgen.base.type_text import parse_type
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.json_schemas import design_json_schema
 from hlsgen.designfile.model_schema import ModelFile, NetworkPrecision

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 import hlsgen
 from hlsgen.api.design import Design
 from hlsgen.api.project import build
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.base.overflow_count import counting_overflow
+from hlsgen.base.type_text import parse_type
 from hlsgen.cli.commands import cli
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.table import Table

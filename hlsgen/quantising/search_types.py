@@ -55,9 +55,9 @@ def quantised_network(
         ranges = ValueRanges(calibration, precision.headroom) if precision.by_frames else None
         fixed = run_passes(choose_types(reference, precision, ranges, any_weights), FIXED_PASSES)
         progress("comparing the types with floating point")
-        return fixed, measured(
-            fixed, calibration, None if ranges is None else Chosen(headrooms=ranges.headrooms)
-        )
+        known = measured(fixed, calibration)
+        by_frames = None if ranges is None else Chosen(headrooms=ranges.headrooms)
+        return fixed, replace(known, reached=replace(known.reached, chosen=by_frames))
     search = _Search(reference, precision, calibration, any_weights, progress)
     found = search.found()
     graph = search.graph(found.target_db)

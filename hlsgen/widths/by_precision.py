@@ -60,8 +60,8 @@ def accuracy(
     floating, rows = None, []
     if style.reference is not None:
         floating = _floating(style.reference, judged, progress)
-        rows.append(floating.row("floating point", "float64", None, None))
-    made = [(f"the design's own ({_own(style)})", style, _own(style))]
+        rows.append(floating.row("float", "float64", None, None))
+    made = [(f"own: {_own(style)}", style, _own(style))]
     run = calibrated(style, progress) if wished else None
     for one in wished:
         assert run is not None
@@ -86,7 +86,7 @@ def accuracy(
 def _own(style: NetworkStyle[Any]) -> str:
     """The design's own number types, in a word."""
     if style.reference is None:
-        return "the network's"
+        return "the network's quantizers"
     return str(style.precision.default)
 
 
@@ -114,8 +114,8 @@ def _wished(style: NetworkStyle[Any], precisions: Sequence[Written]) -> list[Pre
 def _notes(style: NetworkStyle[Any], judged: Judged, widths: bool) -> Iterator[str]:
     if style.reference is None and widths:
         yield (
-            "the network brings its own number types: there is only its own row. Other widths need the network "
-            "in floating point, without quantizers"
+            "the network brings its own number types, so that there is only its own row: other widths need "
+            "the network in floating point, without quantizers"
         )
     if judged.metric is None:
         yield "no labels are at hand: the answers are compared with floating point alone"
@@ -124,7 +124,7 @@ def _notes(style: NetworkStyle[Any], judged: Judged, widths: bool) -> Iterator[s
 
 
 def _choosing(style: NetworkStyle[Any], judged: Judged) -> int:
-    """How many of the judged frames are among those that number types are chosen from."""
+    """How many of the judged frames are equal to calibration frames."""
     if style.calibration is None:
         return 0
     names = list(judged.values)

@@ -100,7 +100,7 @@ def answers(outputs: Arrays) -> NDArray[np.int64] | None:
     if isinstance(outputs, list):
         return None
     if scores_of(outputs) is not None:
-        return outputs.reshape(len(outputs), -1).argmax(axis=1)
+        return np.asarray(outputs.reshape(len(outputs), -1).argmax(axis=1), np.int64)
     flat = outputs.reshape(len(outputs), -1)
     if flat.shape[1] != 1 or not np.array_equal(flat, np.rint(flat)):
         return None

@@ -16,14 +16,19 @@ from hlsgen.model.ir import Graph
 from hlsgen.model.ports import Floats
 
 Counted = dict[str, Mapping[FixedType, OverflowCount]]
+FEWEST_VALUES = 16
+"""Values of a channel from which on it can be said that it never changes."""
 CLIPPED_SHARE = 0.01
 """A tensor of which more values are clipped is a sign, though it need not harm."""
 
 
 @dataclass(kw_only=True)
 class Extremes:
-    """The least and the largest value of each channel of each tensor, over all frames so far."""
+    """The least and the largest value of each channel of each tensor, and how many it had in all frames so
+    far.
+    """
 
+    values: dict[str, int] = field(default_factory=dict)
     least: dict[str, NDArray[Any]] = field(default_factory=dict)
     most: dict[str, NDArray[Any]] = field(default_factory=dict)
 
@@ -31,6 +36,7 @@ class Extremes:
         """values: [frames, C, H, W]."""
         low, high = values.min(axis=(0, 2, 3)), values.max(axis=(0, 2, 3))
         known = name in self.least
+        self.values[name] = self.values.get(name, 0) + values[:, 0].size
         self.least[name] = np.minimum(self.least[name], low) if known else low
         self.most[name] = np.maximum(self.most[name], high) if known else high
 
@@ -55,7 +61,7 @@ def dead_layers(graph: Graph, seen: Extremes, floating: Extremes | None) -> list
             values = np.unique(seen.least[layer.name])
             what = "0" if values.tolist() == [0] else "the same values"
             found.append(f"{layer.name} is dead: it gives {what} for every frame")
-        elif dead:
+        elif dead and seen.values[layer.name] >= FEWEST_VALUES:
             found.append(f"{layer.name}: {dead} of {channels} channels give one value for every frame")
     return found
 
@@ -64,7 +70,9 @@ def clipped_tensors(
     graph: Graph, values: Mapping[str, Floats], excess: Counted, own: frozenset[str]
 ) -> list[str]:
     """The tensors of which many values are beyond their types, the worst first."""
-    found = [one for one in clipping_of(graph, values, excess, own) if one.share > CLIPPED_SHARE and not one.own]
+    found = [
+        one for one in clipping_of(graph, values, excess, own) if one.share > CLIPPED_SHARE and not one.own
+    ]
     return [_line(one) for one in sorted(found, key=lambda one: -one.share)]
 
 

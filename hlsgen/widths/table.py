@@ -77,7 +77,9 @@ class Row(Brief):
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyTable(Brief):
-    """Rows by precision on `frames` frames of `source`, `choosing` of which number types were chosen from."""
+    """Rows by precision on `frames` frames of `source`, `choosing` of which are equal to
+    calibration frames.
+    """
 
     design: str
     board: str
@@ -92,15 +94,17 @@ class AccuracyTable(Brief):
     @property
     def heads(self) -> list[str]:
         first, *others = HEADS
-        return [first, *([] if self.metric is None else [self.metric.name]), *others]
+        shown = [] if self.metric is None else [self.metric.name if self.metric.is_share else "metric"]
+        return [first, *shown, *others]
 
     @property
     def headline(self) -> str:
         """The frames, and what is measured and what modelled."""
-        some = f", {self.choosing} of which are among those that number types are chosen from"
+        some = f" ({self.choosing} of them equal calibration frames)" if self.choosing else ""
+        named = "" if self.metric is None or self.metric.is_share else f", metric {self.metric.name}"
         return (
-            f"{self.design}: answers on {self.frames} frames of {self.source}{some if self.choosing else ''}, "
-            f"measured; hardware on {self.board} at {self.clock_mhz:g} MHz, modelled"
+            f"{self.design}: answers on {self.frames} frames of {self.source}{some}{named}, measured; "
+            f"hardware on {self.board} at {self.clock_mhz:g} MHz, modelled"
         )
 
     @property
@@ -120,7 +124,7 @@ class AccuracyTable(Brief):
             "clock_mhz": self.clock_mhz,
             "frames": self.frames,
             "source": self.source,
-            "frames_that_choose": self.choosing,
+            "calibration_frames": self.choosing,
             "metric": None if self.metric is None else self.metric.name,
             "confidence": CONFIDENCE,
             "rows": [row.as_json() for row in self.rows],

@@ -20,6 +20,7 @@ import click
 from rich.table import Table
 
 from hlsgen.base.version import VERSION
+from hlsgen.cli.accuracy import accuracy
 from hlsgen.cli.console import (
     INTERRUPTED,
     as_json_option,
@@ -83,6 +84,7 @@ def cli() -> None:
     """From a convolution or a trained CNN to a verified Vitis HLS project."""
 
 
+cli.add_command(accuracy)
 cli.add_command(calibrate)
 cli.add_command(compare)
 cli.add_command(lint)

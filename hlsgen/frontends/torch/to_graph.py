@@ -98,10 +98,10 @@ class _Walk:
             return self.builder.build()
 
     def _give_constants(self, node: fx.Node) -> None:
-        """Parameters that `node` takes, in double precision: of all at once a large model has gigabytes."""
+        """Parameters that `node` takes."""
         for source in node.all_input_nodes:
             if source in self.program.constants and source not in self.results:
-                self.results[source] = _as_double(self.program.constants[source].detach().cpu())
+                self.results[source] = self.program.constants[source].detach().cpu()
 
     def _drop_constants(self, node: fx.Node) -> None:
         """Forgets the parameters that nothing takes after `node`."""
@@ -260,10 +260,9 @@ class _Walk:
 
         def argument(source: fx.Node) -> Any:
             value = self.results[source]
-            # 0.1 in float32 is not above 0.1, in float64 it is
-            return (
-                value.to(source.meta["val"].dtype) if compares and isinstance(value, torch.Tensor) else value
-            )
+            if compares and isinstance(value, torch.Tensor):
+                return value.to(source.meta["val"].dtype)  # 0.1 of float32 is above 0.1 in float64
+            return _as_double(value)
 
         arguments, named = fx.map_arg((node.args, dict(node.kwargs)), argument)
         with torch.no_grad():

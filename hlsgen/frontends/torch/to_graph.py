@@ -261,7 +261,8 @@ class _Walk:
         def argument(source: fx.Node) -> Any:
             value = self.results[source]
             if compares and isinstance(value, torch.Tensor):
-                return value.to(source.meta["val"].dtype)  # 0.1 of float32 is above 0.1 in float64
+                # 0.1 in float32 is not above 0.1, in float64 it is
+                return value.to(source.meta["val"].dtype)
             return _as_double(value)
 
         arguments, named = fx.map_arg((node.args, dict(node.kwargs)), argument)

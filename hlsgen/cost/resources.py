@@ -14,7 +14,7 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import Memory, Storage
 from hlsgen.layers import winograd
-from hlsgen.layers.packing import PACKED_BITS, signed_bits
+from hlsgen.layers.packing import PACKED_BITS, QUAD, signed_bits
 from hlsgen.targets.terms import Terms
 
 FMUL_DSP = 3
@@ -260,6 +260,43 @@ def packed_products(terms: Terms, sums: PackedSums) -> Resources:
         + cells(terms, "cascaded_product", one=products, delays=waiting)
         + adders(terms, added, added * sums.bits)
         + cells(terms, "register", bits=2 * chunks * sums.bits)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuadSums:
+    """Fours of sums whose products share DSPs: words of some weights times those of one or two inputs.
+
+    quads: fours of sums; terms: products of each sum; chain: products until the lanes are taken apart; bits:
+    of a sum; lane: bits between lanes; words, factors: different operands of them all, of so many bits.
+    """
+
+    quads: int
+    terms: int
+    chain: int
+    bits: int
+    lane: int
+    words: int
+    word_bits: int
+    factors: int
+    factor_bits: int
+
+
+def quad_products(terms: Terms, sums: QuadSums) -> Resources:
+    """The DSPs of `sums`, their operands' delays, and the lanes taken apart.
+
+    After each chain all lanes but the lowest take back what they lent; the sums of all chains but the first
+    are added, and take it back by the way.
+    """
+    products = sums.quads * sums.terms
+    waiting = sums.words * sums.word_bits + sums.factors * sums.factor_bits
+    chunks = sums.quads * -(-sums.terms // sums.chain)
+    lent, added = sums.quads * (QUAD - 1), QUAD * (chunks - sums.quads)
+    return (
+        Resources(dsp=products)
+        + cells(terms, "cascaded_product", one=products, delays=waiting)
+        + adders(terms, lent + added, lent * sums.lane + added * sums.bits)
+        + cells(terms, "register", bits=QUAD * chunks * sums.bits)
     )
 
 

@@ -152,7 +152,7 @@ class Conv2d(Layer, kind="conv2d"):
     @cached_property
     def hardware_key(self) -> Hashable:
         """Of the weights only counts, and how many products of theirs two of a DSP may add."""
-        packed = 0 if self.is_float else self.packed_chain
+        packed = () if self.is_float else (self.packed_chain, self.quad_chains)
         return None if self.geometry is None else (self.geometry, self.weights.shape, self.bias.size, packed)
 
     @cached_property
@@ -161,6 +161,13 @@ class Conv2d(Layer, kind="conv2d"):
         from hlsgen.layers.packing import chain_of_weights
 
         return chain_of_weights(self)
+
+    @cached_property
+    def quad_chains(self) -> tuple[int, int]:
+        """The same of multipliers that make four products, for one pixel and for two."""
+        from hlsgen.layers.packing import quad_of_weights
+
+        return quad_of_weights(self, 1), quad_of_weights(self, 2)
 
     def folds(self) -> Iterator[Fold]:
         from hlsgen.layers.conv2d_stage import conv_folds

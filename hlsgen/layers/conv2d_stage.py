@@ -14,9 +14,13 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
 from hlsgen.layers.packing import (
     FABRIC_PRODUCT_BITS,
+    QUAD,
     SHORTEST_CHAIN,
     chain_of_types,
+    lane_of_four,
     lower_lane_limit,
+    quad_limit,
+    quad_of_types,
     signed_bits,
 )
 from hlsgen.layers.raster import Raster
@@ -35,15 +39,33 @@ def conv_folds(layer: Conv2d) -> Iterator[Fold]:
     Each with every kind of multipliers that makes a difference.
     """
     chain = layer.packed_chain if in_dsp(layer) else 0
+    quads = layer.quad_chains if multiplies(layer) else (0, 0)
     for fold in _parallel_folds(layer):
         yield fold
+        groups_at_once = max(1, fold.simd // layer.group_channels)
+        terms, pe = fold.simd // groups_at_once * layer.taps, fold.pe // groups_at_once
+        pixels = pixels_of_four(fold.px, pe)
+        if pixels and min(quads[pixels - 1], terms) >= SHORTEST_CHAIN:
+            yield replace(fold, multipliers="quad")
         if not in_dsp(layer):
             continue
-        groups_at_once = max(1, fold.simd // layer.group_channels)
-        terms = fold.simd // groups_at_once * layer.taps
-        if fold.pe // groups_at_once % 2 == 0 and min(chain, terms) >= SHORTEST_CHAIN:
+        if pe % 2 == 0 and min(chain, terms) >= SHORTEST_CHAIN:
             yield replace(fold, multipliers="packed")
         yield replace(fold, multipliers="fabric")
+
+
+def pixels_of_four(px: int, pe: int) -> int:
+    """Pixels that share a multiplier of four products with output channels; 0: there are not four."""
+    if px % 2 == 0 and pe % 2 == 0:
+        return 2
+    return 1 if pe % QUAD == 0 else 0
+
+
+def multiplies(layer: Conv2d) -> bool:
+    """Whether a product is of two fixed-point numbers of more than a bit."""
+    if not isinstance(layer.input_type, FixedType) or not isinstance(layer.weight_type, FixedType):
+        return False
+    return min(layer.input_type.width, layer.weight_type.width) > 1
 
 
 def in_dsp(layer: Conv2d) -> bool:
@@ -170,10 +192,18 @@ class ConvStage(Stage):
 
     @cached_property
     def chain(self) -> int:
+        if self.fold.multipliers == "quad":
+            four, of_any = self.layer.quad_chains[self.shared_pixels - 1], self.any_weights
+            return min(quad_of_types(self.layer, self.shared_pixels) if of_any else four, self.terms)
         if self.fold.multipliers != "packed":
             return 0
         most = chain_of_types(self.layer) if self.any_weights else self.layer.packed_chain
         return min(most, self.terms)
+
+    @property
+    def shared_pixels(self) -> int:
+        """Pixels whose products share a DSP, where it makes four."""
+        return pixels_of_four(self.fold.px, self.pe)
 
     @property
     def dot_type(self) -> FixedType:
@@ -187,6 +217,8 @@ class ConvStage(Stage):
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         if self.fold.multipliers == "packed":
             return (self.packed_work(self.fold.px * self.fold.pe, self.fold.px),)
+        if self.fold.multipliers == "quad":
+            return (self._quad_work(),)
         widths = (layer.input_type.width, layer.weight_type.width)
         operator = "fabric" if self.fold.multipliers == "fabric" else "mac"
         return (Work(operator=operator, count=self.products, bits=widths),)
@@ -198,6 +230,15 @@ class ConvStage(Stage):
         codes = (signed_bits(layer.input_type), signed_bits(layer.weight_type))
         chains = (self.terms, self.chain, pixels, self.groups_at_once)
         return Work(operator="packed", count=sums // 2, bits=(*codes, self.dot_type.width, *chains))
+
+    def _quad_work(self) -> Work:
+        """The multipliers of PX x PE sums of TERMS products, four sums a multiplier."""
+        layer, fold, pixels = self.layer, self.fold, self.shared_pixels
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        codes = (signed_bits(layer.input_type), layer.weight_type.width, self.dot_type.width)
+        chains = (self.terms, self.chain, fold.px, self.groups_at_once)
+        lane = lane_of_four(layer.input_type, layer.weight_type, pixels)
+        return Work(operator="quad", count=fold.px * fold.pe // QUAD, bits=(*codes, *chains, pixels, lane))
 
     def buffers(self) -> tuple[Buffer, ...]:
         groups, filters, channels = self.passes
@@ -269,6 +310,7 @@ class ConvStage(Stage):
             "CF": channels,
             "where": "in_fabric" if self.fold.multipliers == "fabric" else "in_dsp",
             "packed": self.fold.multipliers == "packed",
+            **(self._quad_constants() if self.fold.multipliers == "quad" else {"quad": False}),
             "multipliers": self.fold.multipliers,
             "lines_distance": raster.row_steps * groups * channels,
             "lines_registers": raster.row_steps * groups * channels <= MOST_REGISTER_WORDS,
@@ -281,6 +323,12 @@ class ConvStage(Stage):
             "FLUSH_ITERATIONS": raster.lag * groups * channels,
             "macs_per_iteration": self.products,
         }
+
+    def _quad_constants(self) -> dict[str, Any]:
+        layer, pixels = self.layer, self.shared_pixels
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        lane = lane_of_four(layer.input_type, layer.weight_type, pixels)
+        return {"quad": True, "SHARED_PX": pixels, "LANE": lane, "QUAD_LIMIT": quad_limit(layer, pixels)}
 
     def types(self) -> dict[str, Any]:
         """The types of weights and sums, as C++."""

@@ -27,8 +27,8 @@ WEIGHT_BEAT_BITS = 64
 """Weights lie in DDR in parts of so many bits, no weight in two of them."""
 
 
-Multipliers = Literal["dsp", "packed", "fabric"]
-"""What multiplies: a DSP a product, a DSP for two of them, or logic cells. Sums are exact, so alike."""
+Multipliers = Literal["dsp", "packed", "quad", "fabric"]
+"""What multiplies: a DSP a product, a DSP for two or for four, or logic cells. Sums are exact, so alike."""
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -129,10 +129,11 @@ class Buffer:
 class Work:
     """Arithmetic of one iteration: `count` operators on operands of `bits`.
 
-    operator: mac, fabric, packed, mul, add, compare, select, max, mux, float_mac, float_mac_fabric,
+    operator: mac, fabric, packed, quad, mul, add, compare, select, max, mux, float_mac, float_mac_fabric,
     float_mul or float_add. packed:
     `count` pairs of sums, a DSP for two products; bits of the shared operand, of the others and of a sum,
     then the products of a sum, those until lanes are taken apart, pixels (or rows) and groups at a time.
+    quad: `count` fours of sums; the same, then the pixels that share a DSP and the bits between its lanes.
     mux: bits are the number of words to choose from, and the bits of one.
     float_mac: a multiplier with its adder, the adder in DSPs or in logic cells; float_mul and float_add: one
     of them.

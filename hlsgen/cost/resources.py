@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.conv2d import ConvMapping
@@ -309,6 +310,63 @@ def fabric_products(terms: Terms, products: int, a: int, w: int) -> Resources:
     """A multiplier and its adder in the sum, each product."""
     adders = cells(terms, "adder", one=products, bits=products * (a + w + 4))
     return lut_products(terms, products, a, w) + adders
+
+
+def counted_products(
+    terms: Terms, sums: int, a: int, w: int, bits: int, products: int, pixels: int, groups: int
+) -> Resources:
+    """`sums` sums of `products` products of a x w bits, counted bit by bit; w 0: weights -1 and 1.
+
+    As templates/hls/hlsgen/bit_sums.h counts: a function of six bits is a LUT. The counts of all pairs of
+    bits are added up; with weights -1 and 1 the inputs' bits are counted once more, for all channels.
+    """
+    planes = a * max(1, w)
+    found = _cells_of_products(products).times(sums * planes)
+    added = CountCells(adders=1, bits=bits).times(sums * (planes - 1))
+    if not w:
+        shared = _cells_of_count(products).times(a) + CountCells(adders=a - 1, bits=(a - 1) * bits)
+        added = added + CountCells(adders=1, bits=bits).times(sums) + shared.times(pixels * groups)
+    found = found + added
+    taken = cells(terms, "bit_count", one=found.functions) + adders(terms, found.adders, found.bits)
+    return taken + cells(terms, "register", bits=sums * bits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountCells:
+    """What counts bits: functions of up to six of them, adders, and the bits of these together."""
+
+    functions: int = 0
+    adders: int = 0
+    bits: int = 0
+
+    def __add__(self, other: CountCells) -> CountCells:
+        return CountCells(
+            functions=self.functions + other.functions,
+            adders=self.adders + other.adders,
+            bits=self.bits + other.bits,
+        )
+
+    def times(self, count: int) -> CountCells:
+        return CountCells(
+            functions=self.functions * count, adders=self.adders * count, bits=self.bits * count
+        )
+
+
+def _cells_of_products(n: int) -> CountCells:
+    """A count of how many of n products of two bits are one: two functions for each three."""
+    threes = -(-n // 3)
+    joined = CountCells(adders=1, bits=n.bit_length()) if threes > 1 else CountCells()
+    return CountCells(functions=2 * threes) + _cells_of_count(threes).times(2) + joined
+
+
+@lru_cache(maxsize=1024)
+def _cells_of_count(n: int) -> CountCells:
+    """A count of how many of n bits are one: three functions for each six, then of these the same."""
+    if n == 1:
+        return CountCells()
+    sixes = -(-n // 6)
+    joined = CountCells(adders=2, bits=2 * n.bit_length() - 1) if sixes > 1 else CountCells()
+    return CountCells(functions=min(n, 3) * sixes) + _cells_of_count(sixes).times(3) + joined
 
 
 def axi_ports(terms: Terms, count: int, bits: int) -> Resources:

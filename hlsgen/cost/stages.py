@@ -13,6 +13,7 @@ from hlsgen.cost.resources import (
     Resources,
     axi_ports,
     cells,
+    counted_products,
     dsp_products,
     fabric_products,
     float_adders,
@@ -151,6 +152,8 @@ def _fifo(depth: int, bits: int, board: Board) -> Resources:
 
 def _work(work: Work, terms: Terms) -> Resources:
     """Arithmetic of a stage, with a register for half of its operands' bits."""
+    if work.operator == "mac" and min(work.bits) == 1:
+        return fabric_products(terms, work.count, *work.bits)
     if work.operator in ("mac", "mul"):
         return _products(terms, work.count, *work.bits)
     if work.operator == "fabric":
@@ -159,6 +162,8 @@ def _work(work: Work, terms: Terms) -> Resources:
         return _packed(terms, work)
     if work.operator == "quad":
         return _quads(terms, work)
+    if work.operator == "popcount":
+        return counted_products(terms, work.count, *work.bits)
     if work.operator == "mux":
         return multiplexers(terms, work.count, *work.bits)
     if work.operator in ("float_mac", "float_mac_fabric"):

@@ -22,6 +22,7 @@ from hlsgen.hardware.storage import Memory, Storage, choose_storage
 from hlsgen.hardware.wave_stage import WaveStage
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.conv2d_stream import ConvStream, can_stream, most_batch, stream_folds
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types, quad_of_types
 from hlsgen.layers.stage import Fold, Stage
@@ -248,6 +249,12 @@ def _layer_problems(layer: Conv2d, constraints: LayerWeightConstraints, board: B
 
 def packing_problems(before: Stage, after: Stage) -> list[Problem]:
     """What keeps the weights of `after` from the hardware of `before`, which is the same layer's."""
+    if isinstance(before, ConvStage) and before.only_signs and not after.layer.only_signs:  # type: ignore[attr-defined]
+        message = (
+            "its weights are -1 and 1 alone, for which its bits are counted; the other network's are not"
+        )
+        fix = "mapping: {weights: runtime}, or multipliers: dsp for this layer, and build again"
+        return [after.layer.problem(message, fix)]
     if after.chain >= before.chain:
         return []
     together = "four" if before.fold.multipliers == "quad" else "two"

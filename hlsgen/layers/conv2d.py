@@ -152,7 +152,7 @@ class Conv2d(Layer, kind="conv2d"):
     @cached_property
     def hardware_key(self) -> Hashable:
         """Of the weights only counts, and how many products of theirs two of a DSP may add."""
-        packed = () if self.is_float else (self.packed_chain, self.quad_chains)
+        packed = () if self.is_float else (self.packed_chain, self.quad_chains, self.only_signs)
         return None if self.geometry is None else (self.geometry, self.weights.shape, self.bias.size, packed)
 
     @cached_property
@@ -161,6 +161,11 @@ class Conv2d(Layer, kind="conv2d"):
         from hlsgen.layers.packing import chain_of_weights
 
         return chain_of_weights(self)
+
+    @cached_property
+    def only_signs(self) -> bool:
+        """Whether every weight is -1 or 1, as a code."""
+        return bool((np.abs(self.weights) == 1).all())
 
     @cached_property
     def quad_chains(self) -> tuple[int, int]:

@@ -30,6 +30,11 @@ MOST_PX = 64
 MOST_TERMS = 6144
 """Multipliers of a stage with several pixels at once; more than a board has is not looked at."""
 
+MOST_COUNTED_BITS = 4
+"""Bits of weights and of inputs up to which products are counted bit by bit."""
+LEAST_COUNTED = 6
+"""The fewest products of a sum that are: a LUT takes six bits."""
+
 
 def conv_folds(layer: Conv2d) -> Iterator[Fold]:
     """Foldings from one multiplier a tap to everything at once.
@@ -47,11 +52,20 @@ def conv_folds(layer: Conv2d) -> Iterator[Fold]:
         pixels = pixels_of_four(fold.px, pe)
         if pixels and min(quads[pixels - 1], terms) >= SHORTEST_CHAIN:
             yield replace(fold, multipliers="quad")
+        if counts_bits(layer) and terms >= LEAST_COUNTED:
+            yield replace(fold, multipliers="popcount")
         if not in_dsp(layer):
             continue
         if pe % 2 == 0 and min(chain, terms) >= SHORTEST_CHAIN:
             yield replace(fold, multipliers="packed")
         yield replace(fold, multipliers="fabric")
+
+
+def counts_bits(layer: Conv2d) -> bool:
+    """Whether products are of so few bits that counting them bit by bit may take fewer logic cells."""
+    if not isinstance(layer.input_type, FixedType) or not isinstance(layer.weight_type, FixedType):
+        return False
+    return max(layer.input_type.width, layer.weight_type.width) <= MOST_COUNTED_BITS
 
 
 def pixels_of_four(px: int, pe: int) -> int:
@@ -150,6 +164,11 @@ class ConvStage(Stage):
         )
 
     @property
+    def headers(self) -> tuple[str, ...]:
+        own = {"quad": ("quads.h",), "popcount": ("bit_sums.h",)}
+        return own.get(self.fold.multipliers, ())
+
+    @property
     def inputs(self) -> tuple[StreamFormat, ...]:
         (source,) = self.layer.sources
         lanes = self.raster.px_in * self.fold.simd
@@ -201,6 +220,11 @@ class ConvStage(Stage):
         return min(most, self.terms)
 
     @property
+    def only_signs(self) -> bool:
+        """Whether bits are counted for weights -1 and 1 alone."""
+        return self.fold.multipliers == "popcount" and self.layer.only_signs and not self.any_weights
+
+    @property
     def shared_pixels(self) -> int:
         """Pixels whose products share a DSP, where it makes four."""
         return pixels_of_four(self.fold.px, self.pe)
@@ -220,6 +244,10 @@ class ConvStage(Stage):
         if self.fold.multipliers == "quad":
             return (self._quad_work(),)
         widths = (layer.input_type.width, layer.weight_type.width)
+        if self.fold.multipliers == "popcount":
+            bits = (widths[0], 0 if self.only_signs else widths[1], self.dot_type.width)
+            at_once = (self.terms, self.fold.px, self.groups_at_once)
+            return (Work(operator="popcount", count=self.fold.px * self.fold.pe, bits=(*bits, *at_once)),)
         operator = "fabric" if self.fold.multipliers == "fabric" else "mac"
         return (Work(operator=operator, count=self.products, bits=widths),)
 
@@ -311,6 +339,8 @@ class ConvStage(Stage):
             "where": "in_fabric" if self.fold.multipliers == "fabric" else "in_dsp",
             "packed": self.fold.multipliers == "packed",
             **(self._quad_constants() if self.fold.multipliers == "quad" else {"quad": False}),
+            "popcount": self.fold.multipliers == "popcount",
+            "only_signs": self.only_signs,
             "multipliers": self.fold.multipliers,
             "lines_distance": raster.row_steps * groups * channels,
             "lines_registers": raster.row_steps * groups * channels <= MOST_REGISTER_WORDS,
@@ -354,6 +384,8 @@ class ConvStage(Stage):
             "CHAIN": self.chain,
             "any_weights": self.any_weights,
             "IN_BITS": layer.input_type.width,
+            "in_signed": layer.input_type.signed,
+            "weight_signed": layer.weight_type.signed,
             "IN_CODE": signed_bits(layer.input_type),
             "WEIGHT_CODE": signed_bits(layer.weight_type),
             "PACKED_LIMIT": lower_lane_limit(layer),

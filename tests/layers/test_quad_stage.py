@@ -240,7 +240,7 @@ MUTANTS = (
 def test_a_fault_of_the_lanes_is_caught(tmp_path: Path, before: str, after: str) -> None:
     graph = side_by_side([convolution(random_weights((4, 2, 3, 3)))])
     (name,) = (one.name for one in graph.layers)
-    edit = {"src/hlsgen/dot.h": (before, after)}
+    edit = {"src/hlsgen/quads.h": (before, after)}
     mutant = build_pipeline(graph, {name: replace(FOLD, pe=4)}, tmp_path, edit=edit)
     inputs = {port.name: random_codes(port.tensor, 3, 0) for port in graph.inputs}
     assert not np.array_equal(mutant.run(inputs, tmp_path).tensors[name], run_golden(graph, inputs)[name])

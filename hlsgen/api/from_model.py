@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -15,11 +15,12 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
 from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.designfile.margins import Margin
-from hlsgen.designfile.precision_grammar import precision_of
+from hlsgen.designfile.precision_grammar import Given, precision_of
 from hlsgen.loading.arguments import input_shapes
-from hlsgen.loading.frameworks import Source, graph_of
+from hlsgen.loading.frameworks import Original, Source, graph_of
 from hlsgen.loading.from_graph import Options, from_graph
-from hlsgen.model.precision import Precision, to_nearest
+from hlsgen.model.precision import to_nearest
+from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.targets.board import Board
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def from_torch(
     input_shape: Shapes,
     *,
     calibration: ArrayLike | Sequence[ArrayLike] | None = None,
-    precision: str | FixedType | Precision | Mapping[str, object] | None = None,
+    precision: Given = None,
     board: str | Board = "u200",
     clock_mhz: float | None = None,
     uncertainty: float = DEFAULT_UNCERTAINTY,
@@ -52,8 +53,9 @@ def from_torch(
 
     input_shape: without the batch; several inputs: a list of shapes. calibration: typical frames of the
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
-    activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.model.precision. "float32":
-    weights and sums too, with style "tasks" or "shared".
+    activations ("fixed<16,6>" without), a width such as 8 or "int8" (the range of each tensor is chosen from
+    the calibration frames), or a mapping by layer name; see hlsgen.model.precision. "float32": weights and
+    sums too, with style "tasks" or "shared".
     uncertainty: share of the clock's period that HLS keeps back for routing, margin: share of the usable LUTs
     and FFs that stays free for the model's error, or "auto" (None: the board's), as of the design file.
     style: "dataflow", one streaming kernel with every layer a stage; "tasks", a kernel for every layer;
@@ -76,14 +78,14 @@ def from_torch(
     )
     source = Source(model=model, name=_name_of(model, name), input_shapes=input_shapes(input_shape))
     graph = graph_of("torch", source)
-    return Design(from_graph(graph, options, f"{type(model).__name__} (PyTorch)"))
+    return _design("torch", source, from_graph(graph, options, f"{type(model).__name__} (PyTorch)"))
 
 
 def from_qkeras(
     model: object,
     *,
     calibration: ArrayLike | Sequence[ArrayLike] | None = None,
-    precision: str | FixedType | Precision | Mapping[str, object] | None = None,
+    precision: Given = None,
     board: str | Board = "u200",
     clock_mhz: float | None = None,
     uncertainty: float = DEFAULT_UNCERTAINTY,
@@ -127,7 +129,8 @@ def from_qkeras(
         # the frontend has used the default for what has no quantizer
         given = None if wished.input is None else {"input": wished.input}
         options, default = replace(options, precision=given), wished.default
-    return Design(from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default))
+    made = from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default)
+    return _design("qkeras", source, made)
 
 
 def from_onnx(
@@ -135,7 +138,7 @@ def from_onnx(
     *,
     input_shape: Shapes | Mapping[str, Sequence[int]] | None = None,
     calibration: ArrayLike | Sequence[ArrayLike] | None = None,
-    precision: str | FixedType | Precision | Mapping[str, object] | None = None,
+    precision: Given = None,
     board: str | Board = "u200",
     clock_mhz: float | None = None,
     uncertainty: float = DEFAULT_UNCERTAINTY,
@@ -175,13 +178,18 @@ def from_onnx(
     graph = graph_of("onnx", source, mended.append)
     for text in mended:
         warn_caller(text, HlsgenWarning)
-    return Design(from_graph(graph, options, f"{graph.name} (ONNX)"))
+    return _design("onnx", source, from_graph(graph, options, f"{graph.name} (ONNX)"))
 
 
-def _wished_input(precision: str | FixedType | Precision | Mapping[str, object] | None) -> FixedType | None:
+def _design(framework: str, source: Source, style: NetworkStyle[Any]) -> Design:
+    """The design, which knows the model that it was made from: `Design.trace` runs it."""
+    return Design(replace(style, original=Original(framework=framework, source=source)))
+
+
+def _wished_input(precision: Given) -> FixedType | None:
     """The type that inputs shall have which no quantiser of the network reads first; None: none is wished."""
     type_ = precision_of(precision).input
-    return None if type_ is None else to_nearest(type_)
+    return to_nearest(type_) if isinstance(type_, FixedType) else None
 
 
 def _onnx_shapes(given: Shapes | Mapping[str, Sequence[int]] | None) -> InputShapes:

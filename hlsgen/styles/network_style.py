@@ -30,10 +30,13 @@ from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.confidence import doubts
 from hlsgen.model.ir import Golden, Graph, counted_golden
+from hlsgen.model.origins import FrameworkModel
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.explored import Search
+from hlsgen.report.network import Instances, NetworkEstimate
+from hlsgen.report.quality import quality_figures
 from hlsgen.report.styles import StyleFigures
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
@@ -43,8 +46,8 @@ MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
 
 
-class NetworkHardware(Protocol):
-    """The hardware of a network of either style."""
+class NetworkHardware(Instances, Protocol):
+    """The hardware of a network of any style."""
 
     @property
     def weights(self) -> Mapping[str, WeightPlace]:
@@ -55,6 +58,7 @@ class NetworkHardware(Protocol):
 
 
 N = TypeVar("N", bound=NetworkHardware)
+Estimated = TypeVar("Estimated", bound=NetworkEstimate)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,6 +70,7 @@ class NetworkStyle(Style[N]):
     `accuracy` was found with, so that golden of the same frames is not computed again. given_types: of a
     network that brings its types, the inputs and layers whose type the user says. explored: what the exact
     search found, if it chose the hardware. styles: those that were compared, if that chose this one.
+    original: the model as its framework has it; None: there is none, or it was left behind by pickling.
     """
 
     subject: ClassVar[str]
@@ -82,6 +87,26 @@ class NetworkStyle(Style[N]):
     given_types: frozenset[str] = frozenset()
     explored: Search | None = None
     styles: tuple[StyleFigures, ...] = ()
+    original: FrameworkModel | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the framework's model, whose class another process need not have."""
+        return {**vars(self), "original": None}
+
+    def estimated(self, kind: type[Estimated]) -> Estimated:
+        """The modelled figures of the network, as its style has them."""
+        return kind(
+            design=self.name,
+            hardware=self.hardware,
+            graph=self.graph,
+            board=self.board,
+            clock=self.clock,
+            batch=self.batch,
+            accuracy=self.accuracy,
+            quality=quality_figures(self.reached, self.precision),
+            explored=self.explored,
+            styles=self.styles,
+        )
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         known = self.measured.golden_for(self.graph, inputs) if self.measured else None
@@ -123,7 +148,15 @@ class NetworkStyle(Style[N]):
         same_structure(mine, theirs)
         graph = with_weights_of(self.graph, theirs, self.hardware.weights)
         chosen = self.hardware.with_graph(graph)
-        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
+        return replace(
+            self,
+            graph=graph,
+            reference=other.reference,
+            original=other.original,
+            accuracy=(),
+            reached=None,
+            chosen=chosen,
+        )
 
     def sampled(self, frames: int | None = None, *, file: Path | None = None) -> SimulationFrames:
         if file is not None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add, Mul
 from hlsgen.layers.clamp import Clamp

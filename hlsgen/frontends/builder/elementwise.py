@@ -104,7 +104,7 @@ class Elementwise(Reshaping):
 
         rows: [1, N], or [S, N] along `axis` of size S.
         """
-        given = {"first": first, "step": step, "result_type": FLOAT}
+        given: dict[str, Any] = {"first": first, "step": step, "result_type": FLOAT}
         if len(rows) == 1:
             return self._each(Thresholds, x, thresholds=rows, **given)
         numbers = np.arange(len(rows)).reshape([-1 if each == axis else 1 for each in range(x.rank)])

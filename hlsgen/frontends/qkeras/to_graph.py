@@ -28,6 +28,7 @@ from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.frontends.qkeras.calls import (
     Call,
     KerasModel,
+    ResultNames,
     generation,
     graph_holder,
     is_model,
@@ -48,7 +49,7 @@ from hlsgen.frontends.qkeras.quantizers import (
 )
 from hlsgen.frontends.qkeras.weights import DefaultTypes, Net, unquantised
 from hlsgen.model.ir import Graph
-from hlsgen.model.precision import Precision, saturating
+from hlsgen.model.precision import Bits, Precision, saturating
 
 __all__ = ["graph_of_keras"]
 
@@ -112,6 +113,9 @@ def _check_precision(precision: Precision | None, used: bool) -> None:
     if not used:
         message = "every layer of the network has its quantizers, so that precision= can only say its inputs'"
         raise DesignError(Problem(message=message, fix='leave precision out, or {"input": "ufixed<8,0>"}'))
+    if isinstance(precision.weights, Bits):
+        message = "precision: the weights of layers without quantizers beside others take a type, not a width"
+        raise DesignError(Problem(message=message, fix='a type such as {"weights": "fixed<8,1>"}'))
     known = Precision(default=precision.default, weights=precision.weights, input=precision.input)
     if precision != known:
         message = "of a network with quantizers, precision= can only say default, weights and input"
@@ -122,7 +126,7 @@ def _default_types(precision: Precision | None) -> DefaultTypes | None:
     """The types for what has no quantizer. Raises DesignError: more is wished than can be."""
     if precision is None or not isinstance(precision.default, FixedType):
         return None
-    weights = None if precision.weights is None else saturating(precision.weights)
+    weights = saturating(precision.weights) if isinstance(precision.weights, FixedType) else None
     return DefaultTypes(results=saturating(precision.default), weights=weights)
 
 
@@ -211,6 +215,7 @@ class _Walk:
     def __init__(self, net: Net) -> None:
         self.net = net
         self.used_default = False
+        self.names = ResultNames()
 
     def input(self, model: KerasModel, tensor: Any, wish: NumberType | None) -> Value:
         """An input of the graph for one of the model's. Raises DesignError: an open size."""
@@ -239,8 +244,16 @@ class _Walk:
             if all(id(tensor) in values for tensor in call.outputs):
                 continue
             results = self._call(model, call, values, prefix)
+            self._remember(call, results, prefix)
             values |= {id(tensor): value for tensor, value in zip(call.outputs, results, strict=True)}
         return [values[id(tensor)] for tensor in model.outputs]
+
+    def _remember(self, call: Call, results: Sequence[Value], prefix: str) -> None:
+        """Writes down that these are the results of a layer; those of a model inside have names already."""
+        if is_model(call.layer) or type(call.layer).__name__ == "InputLayer":
+            return
+        for name, value in zip(self.names.of_results(call, prefix), results, strict=True):
+            self.net.builder.known_as(name, value, kind=type(call.layer).__name__, key=name)
 
     def _call(self, model: KerasModel, call: Call, values: dict[int, Value], prefix: str) -> list[Value]:
         layer, builder = call.layer, self.net.builder

@@ -15,6 +15,7 @@
 #include "hlsgen/counter.h"
 #include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
+#include "hlsgen/quads.h"
 #include "hlsgen/raster.h"
 #include "hlsgen/stage.h"
 #include "hlsgen/words.h"

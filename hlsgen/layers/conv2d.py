@@ -167,7 +167,8 @@ class Conv2d(Layer, kind="conv2d"):
     @cached_property
     def only_signs(self) -> bool:
         """Whether every weight is -1 or 1, as a code."""
-        return bool((np.abs(self.weights) == 1).all())
+        few = isinstance(self.weight_type, FixedType) and self.weight_type.width <= 4
+        return few and bool((np.abs(self.weights) == 1).all())
 
     @cached_property
     def quad_chains(self) -> tuple[int, int]:

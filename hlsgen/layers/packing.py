@@ -37,6 +37,8 @@ LONGEST_CHAIN = 32
 QUAD = 4
 """Products of a DSP where numbers are so narrow that it makes more than two."""
 DSP_SUM_BITS = 48
+MOST_QUAD_BITS = 10
+"""Bits of a product beyond which no lane of four holds three of any weights: these are not looked at."""
 
 
 def signed_bits(type_: FixedType) -> int:
@@ -162,6 +164,9 @@ def quad_of_weights(layer: Conv2d, pixels: int) -> int:
 
     0: not even one is exact.
     """
+    assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+    if layer.input_type.width + layer.weight_type.width > MOST_QUAD_BITS:
+        return 0
     allowed = quad_limit(layer, pixels)
     return _longest_run(np.asarray(layer.weights).reshape(layer.out_channels, -1), allowed) if allowed else 0
 

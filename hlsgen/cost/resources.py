@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import Memory, Storage
 from hlsgen.layers import winograd
-from hlsgen.layers.packing import PACKED_BITS, signed_bits
+from hlsgen.layers.packing import PACKED_BITS, QUAD, signed_bits
 from hlsgen.targets.terms import Terms
 
 FMUL_DSP = 3
@@ -263,6 +264,43 @@ def packed_products(terms: Terms, sums: PackedSums) -> Resources:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class QuadSums:
+    """Fours of sums whose products share DSPs: words of some weights times those of one or two inputs.
+
+    quads: fours of sums; terms: products of each sum; chain: products until the lanes are taken apart; bits:
+    of a sum; lane: bits between lanes; words, factors: different operands of them all, of so many bits.
+    """
+
+    quads: int
+    terms: int
+    chain: int
+    bits: int
+    lane: int
+    words: int
+    word_bits: int
+    factors: int
+    factor_bits: int
+
+
+def quad_products(terms: Terms, sums: QuadSums) -> Resources:
+    """The DSPs of `sums`, their operands' delays, and the lanes taken apart.
+
+    After each chain all lanes but the lowest take back what they lent; the sums of all chains but the first
+    are added, and take it back by the way.
+    """
+    products = sums.quads * sums.terms
+    waiting = sums.words * sums.word_bits + sums.factors * sums.factor_bits
+    chunks = sums.quads * -(-sums.terms // sums.chain)
+    lent, added = sums.quads * (QUAD - 1), QUAD * (chunks - sums.quads)
+    return (
+        Resources(dsp=products)
+        + cells(terms, "cascaded_product", one=products, delays=waiting)
+        + adders(terms, lent + added, lent * sums.lane + added * sums.bits)
+        + cells(terms, "register", bits=QUAD * chunks * sums.bits)
+    )
+
+
 def packing(terms: Terms, words: int, bits: int) -> Resources:
     """Two numbers of `bits` bits side by side in each of `words` words: the upper one lends to the lower."""
     return adders(terms, words, words * (bits + 1))
@@ -272,6 +310,63 @@ def fabric_products(terms: Terms, products: int, a: int, w: int) -> Resources:
     """A multiplier and its adder in the sum, each product."""
     adders = cells(terms, "adder", one=products, bits=products * (a + w + 4))
     return lut_products(terms, products, a, w) + adders
+
+
+def counted_products(
+    terms: Terms, sums: int, a: int, w: int, bits: int, products: int, pixels: int, groups: int
+) -> Resources:
+    """`sums` sums of `products` products of a x w bits, counted bit by bit; w 0: weights -1 and 1.
+
+    As templates/hls/hlsgen/bit_sums.h counts: a function of six bits is a LUT. The counts of all pairs of
+    bits are added up; with weights -1 and 1 the inputs' bits are counted once more, for all channels.
+    """
+    planes = a * max(1, w)
+    found = _cells_of_products(products).times(sums * planes)
+    added = CountCells(adders=1, bits=bits).times(sums * (planes - 1))
+    if not w:
+        shared = _cells_of_count(products).times(a) + CountCells(adders=a - 1, bits=(a - 1) * bits)
+        added = added + CountCells(adders=1, bits=bits).times(sums) + shared.times(pixels * groups)
+    found = found + added
+    taken = cells(terms, "bit_count", one=found.functions) + adders(terms, found.adders, found.bits)
+    return taken + cells(terms, "register", bits=sums * bits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountCells:
+    """What counts bits: functions of up to six of them, adders, and the bits of these together."""
+
+    functions: int = 0
+    adders: int = 0
+    bits: int = 0
+
+    def __add__(self, other: CountCells) -> CountCells:
+        return CountCells(
+            functions=self.functions + other.functions,
+            adders=self.adders + other.adders,
+            bits=self.bits + other.bits,
+        )
+
+    def times(self, count: int) -> CountCells:
+        return CountCells(
+            functions=self.functions * count, adders=self.adders * count, bits=self.bits * count
+        )
+
+
+def _cells_of_products(n: int) -> CountCells:
+    """A count of how many of n products of two bits are one: two functions for each three."""
+    threes = -(-n // 3)
+    joined = CountCells(adders=1, bits=n.bit_length()) if threes > 1 else CountCells()
+    return CountCells(functions=2 * threes) + _cells_of_count(threes).times(2) + joined
+
+
+@lru_cache(maxsize=1024)
+def _cells_of_count(n: int) -> CountCells:
+    """A count of how many of n bits are one: three functions for each six, then of these the same."""
+    if n == 1:
+        return CountCells()
+    sixes = -(-n // 6)
+    joined = CountCells(adders=2, bits=2 * n.bit_length() - 1) if sixes > 1 else CountCells()
+    return CountCells(functions=min(n, 3) * sixes) + _cells_of_count(sixes).times(3) + joined
 
 
 def axi_ports(terms: Terms, count: int, bits: int) -> Resources:

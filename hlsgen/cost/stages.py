@@ -9,9 +9,11 @@ from __future__ import annotations
 from hlsgen.cost.published_cores import address_bits, fifo_term
 from hlsgen.cost.resources import (
     PackedSums,
+    QuadSums,
     Resources,
     axi_ports,
     cells,
+    counted_products,
     dsp_products,
     fabric_products,
     float_adders,
@@ -22,13 +24,14 @@ from hlsgen.cost.resources import (
     multiplexers,
     packed_products,
     packing,
+    quad_products,
 )
 from hlsgen.hardware.pipeline import Pipeline, Stream, weight_streams
 from hlsgen.hardware.port_processes import LoadWeights
 from hlsgen.hardware.processes import Carrier, Process, StageProcess
 from hlsgen.hardware.storage import Storage, block_fifo, bram18_for, lutram_luts
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.packing import FABRIC_PRODUCT_BITS
+from hlsgen.layers.packing import FABRIC_PRODUCT_BITS, QUAD
 from hlsgen.layers.stage import Stage, Work
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import Terms
@@ -149,12 +152,18 @@ def _fifo(depth: int, bits: int, board: Board) -> Resources:
 
 def _work(work: Work, terms: Terms) -> Resources:
     """Arithmetic of a stage, with a register for half of its operands' bits."""
+    if work.operator == "mac" and min(work.bits) == 1:
+        return fabric_products(terms, work.count, *work.bits)
     if work.operator in ("mac", "mul"):
         return _products(terms, work.count, *work.bits)
     if work.operator == "fabric":
         return fabric_products(terms, work.count, *work.bits)
     if work.operator == "packed":
         return _packed(terms, work)
+    if work.operator == "quad":
+        return _quads(terms, work)
+    if work.operator == "popcount":
+        return counted_products(terms, work.count, *work.bits)
     if work.operator == "mux":
         return multiplexers(terms, work.count, *work.bits)
     if work.operator in ("float_mac", "float_mac_fabric"):
@@ -188,6 +197,26 @@ def _packed(terms: Terms, work: Work) -> Resources:
         factor_bits=a,
     )
     return packed_products(terms, sums) + packing(terms, words, w)
+
+
+def _quads(terms: Terms, work: Work) -> Resources:
+    """`count` fours of sums: of some channels with the inputs of one or two pixels each."""
+    a, w, bits, products, chain, pixels, groups, shared, lane = work.bits
+    channels = QUAD // shared
+    words = work.count * shared // pixels * products
+    quads = QuadSums(
+        quads=work.count,
+        terms=products,
+        chain=chain,
+        bits=bits,
+        lane=lane,
+        words=words,
+        word_bits=(channels - 1) * shared * lane + w,
+        factors=pixels // shared * groups * products,
+        factor_bits=(shared - 1) * lane + a,
+    )
+    beside = packing(terms, words * (channels - 1), w) + packing(terms, quads.factors * (shared - 1), a)
+    return quad_products(terms, quads) + beside
 
 
 def _products(terms: Terms, count: int, a: int, w: int) -> Resources:

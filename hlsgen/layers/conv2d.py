@@ -154,7 +154,7 @@ class Conv2d(Layer, kind="conv2d"):
     @cached_property
     def hardware_key(self) -> Hashable:
         """Of the weights only counts, and how many products of theirs two of a DSP may add."""
-        packed = 0 if self.is_float else self.packed_chain
+        packed = () if self.is_float else (self.packed_chain, self.quad_chains, self.only_signs)
         return None if self.geometry is None else (self.geometry, self.weights.shape, self.bias.size, packed)
 
     @cached_property
@@ -163,6 +163,19 @@ class Conv2d(Layer, kind="conv2d"):
         from hlsgen.layers.packing import chain_of_weights
 
         return chain_of_weights(self)
+
+    @cached_property
+    def only_signs(self) -> bool:
+        """Whether every weight is -1 or 1, as a code."""
+        few = isinstance(self.weight_type, FixedType) and self.weight_type.width <= 4
+        return few and bool((np.abs(self.weights) == 1).all())
+
+    @cached_property
+    def quad_chains(self) -> tuple[int, int]:
+        """The same of multipliers that make four products, for one pixel and for two."""
+        from hlsgen.layers.packing import quad_of_weights
+
+        return quad_of_weights(self, 1), quad_of_weights(self, 2)
 
     def folds(self) -> Iterator[Fold]:
         from hlsgen.layers.conv2d_stage import conv_folds

@@ -40,6 +40,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "dsp_product": ("one", "bits", "tiles"),
     "cascaded_product": ("one", "delays"),
     "lut_product": ("one", "square", "rows", "bits"),
+    "bit_count": ("one",),
     "adder": ("one", "bits"),
     "compare": ("one", "bits"),
     "select": ("bits",),

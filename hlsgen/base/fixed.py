@@ -21,9 +21,13 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hlsgen.base.floating import FLOAT32, HALF
+from hlsgen.base.floating import FloatType as FloatType
+
 Codes: TypeAlias = NDArray[Any]
 """Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or floating
-values: float32 of a float32 tensor, or float64 in a network that has not been quantised yet."""
+values: float32 of a float32 tensor, float16 of a half tensor, or float64 in a network that has not been
+quantised yet."""
 Mode = TypeVar("Mode", bound=StrEnum)
 
 MAX_TENSOR_WIDTH = 64
@@ -289,49 +293,6 @@ class FixedType:
         return self._store(((integers.astype(object) - self.min_code) & period) + self.min_code)
 
 
-@dataclass(frozen=True)
-class FloatType:
-    """IEEE single precision, C++ `float`. Its codes are float32 values."""
-
-    container_bits: int = 32
-
-    def __post_init__(self) -> None:
-        if self.container_bits != 32:
-            raise ValueError(f"float{self.container_bits} is not supported; use float32")
-
-    @property
-    def width(self) -> int:
-        """Bits of an element in a stream."""
-        return self.container_bits
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32)
-
-    @property
-    def cpp(self) -> str:
-        return "float"
-
-    def __str__(self) -> str:
-        return "float32"
-
-    def literal(self, value: float) -> str:
-        """The nearest float as a C++ literal that stands for exactly it."""
-        return f"{np.float32(value)!s}f"
-
-    def encode(self, values: ArrayLike) -> Codes:
-        """The nearest floats. Raises ValueError on NaN, inf and values beyond the range of float."""
-        doubles = _finite(values)
-        with np.errstate(over="ignore", under="ignore"):
-            floats = doubles.astype(np.float32)
-        if not np.isfinite(floats).all():
-            raise ValueError("a value exceeds the range of float32 (about 3.4e38)")
-        return floats
-
-    def decode(self, codes: Codes) -> NDArray[np.float64]:
-        return np.asarray(codes).astype(np.float64)
-
-
 NumberType: TypeAlias = FixedType | FloatType
 
 CastWatcher: TypeAlias = Callable[[FixedType, Codes, Codes], None]
@@ -417,8 +378,12 @@ def tight_accumulator(min_sum: int, max_sum: int, fraction: int) -> FixedType:
 
 ACCEPTED = (
     'write "fixed<W,I>" or "ufixed<W,I>", if needed with a rounding and an overflow mode as in '
-    '"fixed<16,6,rnd,sat>", or "float32"'
+    '"fixed<16,6,rnd,sat>", "float32" or "half"'
 )
+
+
+FLOATING = {"float32": FLOAT32, "half": HALF}
+"""The floating-point types by the names that design files have for them."""
 
 
 def parse_type(text: str) -> NumberType:
@@ -430,10 +395,10 @@ def parse_type(text: str) -> NumberType:
     if match is None:
         raise ValueError(f'"{text}" is not a number type; {ACCEPTED}')
     name, inside = match.groups()
-    if name == "float32":
+    if name in FLOATING:
         if inside is not None:
-            raise ValueError(f'"{text}": float32 takes no parameters; {ACCEPTED}')
-        return FloatType()
+            raise ValueError(f'"{text}": {name} takes no parameters; {ACCEPTED}')
+        return FLOATING[name]
     if name not in ("fixed", "ufixed"):
         raise ValueError(f'"{text}": unknown number type "{name}"; {ACCEPTED}')
     words = [] if inside is None else [word.strip() for word in inside.split(",")]

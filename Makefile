@@ -88,7 +88,7 @@ bench-clocks: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/clocks.py
 
 bench-peers: $(VENV)/test.stamp
-	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/peers.py --more
 
 bench-schedule: $(VENV)/test.stamp
 	@test -n "$(SOLUTIONS)" || { echo "name the checkouts: make bench-schedule SOLUTIONS=DIR" >&2; exit 1; }

@@ -4,7 +4,8 @@ python benchmarks/large.py [--json PATH] [--no-explore] [NETWORK@SIZE ...]
 
 NETWORK: resnet50, resnet38, vgg16; without any, those of the tables in docs/explore.md. Each is read in a
 process of its own, with types chosen from one random frame, for a U200. Seconds are CPU seconds of that
-process, PyTorch's import left out; MB are its peak, and beside the network as PyTorch holds it and its
+process, whose matrix products run in one thread (threads that wait for each other count as if they worked),
+PyTorch's import left out; MB are its peak, and beside the network as PyTorch holds it and its
 weights in float64 and as codes. The second table is what a network with four times the pixels, or with the
 same layers more often, takes beside the first.
 """
@@ -20,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from machine import machine
-from processes import run
+from processes import environment, run
 from rich.console import Console
 from rich.table import Table
 
@@ -104,7 +105,8 @@ def _peak_mb() -> float:
 def in_own_process(name: str, *, explore: bool) -> Row:
     """Raises Failed: it ends with an error, or takes too long."""
     command = [sys.executable, str(Path(__file__).resolve()), "--worker", name]
-    output = run([*command, *([] if explore else ["--no-explore"])], Path.cwd(), TIMEOUT_S)
+    alone = environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    output = run([*command, *([] if explore else ["--no-explore"])], Path.cwd(), TIMEOUT_S, alone)
     return Row(**json.loads(output.splitlines()[-1]))
 
 

@@ -1,6 +1,6 @@
 """Networks in 8 bits on both boards, by style, beside what others measured there.
 
-python benchmarks/peers.py [--json PATH] [--clock MHZ] [--networks N ...] [--styles S ...]
+python benchmarks/peers.py [--json PATH] [--clock MHZ] [--networks N ...] [--styles S ...] [--more]
 
 Of each network every activation is fixed<8,4> and every weight has 8 bits, which is what the hardware depends
 on; weights are random. Frames a second are modelled, what the quick search chooses inside the board's margin;
@@ -66,7 +66,8 @@ precision: "fixed<8,4>"
 class Row:
     """A network on a board in a style. usable: the probability to stay inside the usable share.
 
-    by_batch, by_instances: frames a second of so many frames in one go, and of so many instances.
+    by_batch, by_instances: frames a second of so many frames in one go, and of so many instances; None: not
+    asked for.
     problem: why there are no figures.
     """
 
@@ -99,22 +100,29 @@ def read(name: str, clock: float) -> NetworkStyle[Any]:
     return style
 
 
-def on(read_as: NetworkStyle[Any], board: str, style: str, instances: int | None = None) -> NetworkStyle[Any]:
-    """The same network on another board in another style."""
+def on(
+    read_as: NetworkStyle[Any],
+    board: str,
+    style: str,
+    *,
+    instances: int | None = None,
+    batch: int = BATCHES[-1],
+) -> NetworkStyle[Any]:
+    """The same network on another board in another style, chosen for a batch."""
     constraints = replace(read_as.constraints, instances=instances)
     return STYLES[style](
         name=read_as.name,
         graph=read_as.graph,
         board=load_board(board),
         clock_mhz=read_as.clock_mhz,
-        batch=read_as.batch,
+        batch=batch,
         source=read_as.source,
         constraints=constraints,
     )
 
 
-def measured(name: str, clock: float, styles: Sequence[str]) -> Iterator[Row]:
-    """The rows of a network."""
+def measured(name: str, clock: float, styles: Sequence[str], more: bool) -> Iterator[Row]:
+    """The rows of a network. more: also by batch and by instances, with hardware chosen for each."""
     network = read(name, clock)
     for board in BOARDS:
         for style in styles:
@@ -128,17 +136,24 @@ def measured(name: str, clock: float, styles: Sequence[str]) -> Iterator[Row]:
                 yield replace(row, problem=str(error.problems[0].message))
                 continue
             seconds = time.perf_counter() - start
-            batches = {batch: round(replace(found, batch=batch).batch_frames_per_s, 1) for batch in BATCHES}
             yield replace(
                 row,
                 frames_per_s=round(found.frames_per_s, 1),
                 gops=round(found.gops, 1),
                 hardware=found.hardware_text,
                 usable=found.fit.usable,
-                by_batch=batches,
-                by_instances=_by_instances(network, board, style),
+                by_batch=_by_batch(network, board, style) if more else None,
+                by_instances=_by_instances(network, board, style) if more else None,
                 seconds=round(seconds, 1),
             )
+
+
+def _by_batch(network: NetworkStyle[Any], board: str, style: str) -> dict[int, float]:
+    """Frames a second of so many frames in one go, with the hardware that is chosen for as many."""
+    return {
+        batch: round(on(network, board, style, batch=batch).estimate().batch_frames_per_s, 1)
+        for batch in BATCHES
+    }
 
 
 def _by_instances(network: NetworkStyle[Any], board: str, style: str) -> dict[int, float]:
@@ -146,7 +161,9 @@ def _by_instances(network: NetworkStyle[Any], board: str, style: str) -> dict[in
     found = {}
     for instances in INSTANCES:
         try:
-            found[instances] = round(on(network, board, style, instances).estimate().frames_per_s, 1)
+            found[instances] = round(
+                on(network, board, style, instances=instances).estimate().frames_per_s, 1
+            )
         except DesignError:
             continue
     return found
@@ -172,10 +189,11 @@ def main() -> None:
     parser.add_argument("--styles", nargs="+", choices=STYLES_COMPARED, default=STYLES_COMPARED)
     parser.add_argument("--json", type=Path, default=JSON, metavar="PATH")
     parser.add_argument("--clock", type=float, default=300.0, metavar="MHZ")
+    parser.add_argument("--more", action="store_true", help="by batch and by instances too")
     given = parser.parse_args()
     rows: list[Row] = []
     for name in given.networks:
-        rows += measured(name, given.clock, given.styles)
+        rows += measured(name, given.clock, given.styles, given.more)
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")
     Console().print(tabled(rows))

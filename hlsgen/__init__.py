@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from hlsgen.api.from_model import from_onnx, from_qkeras, from_torch
     from hlsgen.api.program import NetworkProgram, program_for
     from hlsgen.api.project import Project
-    from hlsgen.model.precision import LayerPrecision, Precision
+    from hlsgen.model.precision import Bits, LayerPrecision, Precision
 
 __all__ = [
+    "Bits",
     "CalibrationWarning",
     "ClippingWarning",
     "Design",
@@ -61,6 +62,7 @@ _LATER = {
     "from_onnx": "api.from_model",
     "from_qkeras": "api.from_model",
     "from_torch": "api.from_model",
+    "Bits": "model.precision",
     "LayerPrecision": "model.precision",
     "Precision": "model.precision",
     "NetworkProgram": "api.program",

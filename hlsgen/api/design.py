@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from hlsgen.base.errors import CalibrationWarning, warn_caller
+from hlsgen.base.errors import CalibrationWarning, DesignError, Problem, warn_caller
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.clock import Clock
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.layers_file import is_network
+from hlsgen.designfile.precision_grammar import Written
 from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import values_of, warn_of_clipping
@@ -231,12 +232,14 @@ def load(
     board: str | None = None,
     terms: str | Path | Terms | None = None,
     clock_mhz: float | None = None,
+    precision: Written = None,
     say: Say = lambda _: None,
     progress: Progress = silent,
 ) -> Design:
     """The design in a YAML file; `board` replaces the file's (a path is relative to the working folder).
 
-    `clock_mhz` replaces the file's and the board's clock.
+    `clock_mhz` replaces the file's and the board's clock, `precision` (as of `hlsgen.from_torch`) the number
+    types of a network in floating point; its calibration frames stay those of the file.
 
     `terms`: of LUTs and FFs, such as a file that `hlsgen calibrate` wrote. `say` is
     told when a model's own code is run, `progress` what is going on while number types are chosen.
@@ -249,8 +252,12 @@ def load(
     if "model" in data or is_network(data):
         from hlsgen.loading.model_file import load_model
 
-        style = load_model(Path(path), board=board, say=say, progress=progress)
+        style = load_model(Path(path), board=board, precision=precision, say=say, progress=progress)
     else:
+        if precision is not None:
+            message = f"{path} is a single layer, whose input has a type of its own"
+            fix = "say the types in the file: input: {type: ...}, precision: {weights: ..., output: ...}"
+            raise DesignError(Problem(message=message, fix=fix))
         from hlsgen.loading.layer_file import load_layer
 
         style = load_layer(Path(path), board=board)

@@ -15,11 +15,11 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
 from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.designfile.margins import Margin
-from hlsgen.designfile.precision_grammar import precision_of
+from hlsgen.designfile.precision_grammar import Given, precision_of
 from hlsgen.loading.arguments import input_shapes
 from hlsgen.loading.frameworks import Source, graph_of
 from hlsgen.loading.from_graph import Options, from_graph
-from hlsgen.model.precision import Precision, to_nearest
+from hlsgen.model.precision import to_nearest
 from hlsgen.targets.board import Board
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def from_torch(
     input_shape: Shapes,
     *,
     calibration: ArrayLike | Sequence[ArrayLike] | None = None,
-    precision: str | FixedType | Precision | Mapping[str, object] | None = None,
+    precision: Given = None,
     board: str | Board = "u200",
     clock_mhz: float | None = None,
     uncertainty: float = DEFAULT_UNCERTAINTY,
@@ -52,8 +52,9 @@ def from_torch(
 
     input_shape: without the batch; several inputs: a list of shapes. calibration: typical frames of the
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
-    activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.model.precision. "float32":
-    weights and sums too, with style "tasks" or "shared".
+    activations ("fixed<16,6>" without), a width such as 8 or "int8" (the range of each tensor is chosen from
+    the calibration frames), or a mapping by layer name; see hlsgen.model.precision. "float32": weights and
+    sums too, with style "tasks" or "shared".
     uncertainty: share of the clock's period that HLS keeps back for routing, margin: share of the usable LUTs
     and FFs that stays free for the model's error, or "auto" (None: the board's), as of the design file.
     style: "dataflow", one streaming kernel with every layer a stage; "tasks", a kernel for every layer;
@@ -83,7 +84,7 @@ def from_qkeras(
     model: object,
     *,
     calibration: ArrayLike | Sequence[ArrayLike] | None = None,
-    precision: str | FixedType | Precision | Mapping[str, object] | None = None,
+    precision: Given = None,
     board: str | Board = "u200",
     clock_mhz: float | None = None,
     uncertainty: float = DEFAULT_UNCERTAINTY,
@@ -135,7 +136,7 @@ def from_onnx(
     *,
     input_shape: Shapes | Mapping[str, Sequence[int]] | None = None,
     calibration: ArrayLike | Sequence[ArrayLike] | None = None,
-    precision: str | FixedType | Precision | Mapping[str, object] | None = None,
+    precision: Given = None,
     board: str | Board = "u200",
     clock_mhz: float | None = None,
     uncertainty: float = DEFAULT_UNCERTAINTY,
@@ -178,10 +179,10 @@ def from_onnx(
     return Design(from_graph(graph, options, f"{graph.name} (ONNX)"))
 
 
-def _wished_input(precision: str | FixedType | Precision | Mapping[str, object] | None) -> FixedType | None:
+def _wished_input(precision: Given) -> FixedType | None:
     """The type that inputs shall have which no quantiser of the network reads first; None: none is wished."""
     type_ = precision_of(precision).input
-    return None if type_ is None else to_nearest(type_)
+    return to_nearest(type_) if isinstance(type_, FixedType) else None
 
 
 def _onnx_shapes(given: Shapes | Mapping[str, Sequence[int]] | None) -> InputShapes:

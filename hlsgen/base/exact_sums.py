@@ -7,18 +7,31 @@ every sum of their products is exact in float64, in any order; the BLAS does the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-MatrixProduct = Callable[[Floats, Floats], Floats]
+Singles = NDArray[np.float32]
+MatrixProduct = Callable[[Any, Any], NDArray[np.floating[Any]]]
 
 BLOCK_ELEMENTS = 1 << 22
 """Elements of `left` that are cut into slices at a time."""
+CACHED_ELEMENTS = 1 << 14
+"""Of these, few enough for a cache, all steps of the cutting are taken before the next ones are read."""
 SIGNIFICANT = 53
 """Bits of a float64."""
+LONGEST_SINGLE = 1 << 16
+"""Terms whose squares float32 sums up to one part in 2**8, however it adds."""
+EXACT_SINGLE = (1 << 24) * (1 - 2.0**-7)
+"""Whole numbers below 2**24 are exact in float32; less what the norms may be wrong by."""
+PART_ROOM = 1.2
+"""Parts are not quite equal: each gets so much room."""
+MOST_PARTS = 8
+"""For more parts float64 is as fast."""
 
 
 def exact_product(left: Floats, right: Floats) -> Floats:
@@ -48,7 +61,56 @@ def _slices(values: Floats, bits: int, axis: int) -> tuple[list[Floats], NDArray
 
     values = (first + second * 2**-bits) * 2**(exponent - bits), but for what is below the second.
     """
-    exponents = np.frexp(np.abs(values).max(axis=axis, keepdims=True, initial=0.0))[1]
-    scaled = np.ldexp(values, bits - exponents)
-    first = np.rint(scaled)
-    return [first, np.rint((scaled - first) * 2.0**bits)], exponents
+    low = values.min(axis=axis, keepdims=True, initial=0.0)
+    most = np.maximum(values.max(axis=axis, keepdims=True, initial=0.0), -low)
+    exponents = np.frexp(most)[1]
+    with np.errstate(over="ignore"):
+        powers = np.ldexp(1.0, bits - exponents)
+    quick = bool(np.isfinite(powers).all())  # of numbers next to 0 ldexp alone scales
+    first, second = np.empty(values.shape), np.empty(values.shape)
+    step = max(1, CACHED_ELEMENTS // max(1, values.shape[1]))
+    for top in range(0, len(values), step):
+        rows = slice(top, top + step)
+        along = rows if axis == 1 else slice(None)
+        whole, rest = first[rows], second[rows]
+        if quick:
+            np.multiply(values[rows], powers[along], out=rest)
+        else:
+            np.ldexp(values[rows], bits - exponents[along], out=rest)
+        np.rint(rest, out=whole)
+        rest -= whole
+        rest *= 2.0**bits
+        np.rint(rest, out=rest)
+    return [first, second], exponents
+
+
+def whole_product(left: Singles, right: Singles) -> NDArray[np.floating[Any]]:
+    """[M, K] x [K, N] -> [M, N] of whole numbers, exact if all sums are below 2**53.
+
+    In float32, which takes half the time, in as many parts of K as that takes. By Cauchy and Schwarz no sum
+    of some products of a row and a column, in any order, is beyond the product of their Euclidean norms.
+    """
+    inner = left.shape[1]
+    if left.dtype != np.float32 or inner > LONGEST_SINGLE:
+        return left.astype(np.float64, copy=False) @ right.astype(np.float64, copy=False)
+    count = math.ceil(PART_ROOM * _largest_sum(left, right) / EXACT_SINGLE)
+    if count <= 1:
+        return left @ right
+    if count > MOST_PARTS:
+        return left.astype(np.float64) @ right.astype(np.float64)
+    total = np.zeros((len(left), right.shape[1]))
+    step = -(-inner // count)
+    for first in range(0, inner, step):
+        columns, rows = left[:, first : first + step], right[first : first + step]
+        if _largest_sum(columns, rows) < EXACT_SINGLE:
+            total += columns @ rows
+        else:
+            total += columns.astype(np.float64) @ rows.astype(np.float64)
+    return total
+
+
+def _largest_sum(left: Singles, right: Singles) -> float:
+    """What no sum of products of a row of `left` and a column of `right` is beyond, but for rounding."""
+    rows = np.einsum("mk,mk->m", left, left)
+    columns = np.einsum("kn,kn->n", right, right)
+    return math.sqrt(float(rows.max(initial=0.0)) * float(columns.max(initial=0.0)))

@@ -10,25 +10,22 @@ object), so no width overflows silently. Codes given to a method must lie in the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.base.floating import FLOAT32, HALF
 from hlsgen.base.floating import FloatType as FloatType
 
 Codes: TypeAlias = NDArray[Any]
 """Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or floating
 values: float32 of a float32 tensor, float16 of a half tensor, or float64 in a network that has not been
 quantised yet."""
-Mode = TypeVar("Mode", bound=StrEnum)
 
 MAX_TENSOR_WIDTH = 64
 MAX_WIDTH = 128
@@ -37,6 +34,10 @@ MAX_INTEGER = 512
 # Large arrays are cast in blocks of this many codes, so that intermediate results stay in cache.
 BLOCK = 1 << 15
 DOUBLE_MANTISSA_BITS = 53
+SHORT_FRACTION = 512
+"""Two to fewer fraction bits is a double, and as much above its least."""
+SHORT_WIDTH = 32
+"""Codes of so many bits are exact in doubles with room to spare."""
 EXACT_HALVES = 2.0**51
 """Below it a double has a bit for halves."""
 FLOAT32_MANTISSA_BITS = 24
@@ -160,11 +161,12 @@ class FixedType:
         plain = np.int64 if self._fits_int64 else object
         result = np.empty(flat.shape, self.signed_dtype if narrow and self._fits_int64 else plain)
         for block in _blocks(flat.size):
-            near = self._nearest(flat[block])
+            part = flat[block].astype(np.float64, copy=False)
+            near = self._nearest(part)
             if near is not None:
                 result[block] = near
                 continue
-            mantissa, exponent = np.frexp(flat[block])
+            mantissa, exponent = np.frexp(part)
             codes = np.ldexp(mantissa, DOUBLE_MANTISSA_BITS).astype(np.int64)
             # value * 2**fraction = codes * 2**-shift
             shift = DOUBLE_MANTISSA_BITS - exponent.astype(np.int64) - self.fraction
@@ -245,17 +247,20 @@ class FixedType:
             return widened, widened
         return codes >> shift, _round(codes, shift, self.rounding)
 
-    def _nearest(self, doubles: NDArray[np.float64]) -> Codes | None:
+    def _nearest(self, doubles: NDArray[np.float64]) -> Codes | NDArray[np.float64] | None:
         """Doubles as codes of a type that rounds halves up, the quick way; None: they may be too large."""
         if self.rounding is not Rounding.RND or not self._fits_int64:
             return None
         with np.errstate(over="ignore"):
-            scaled = np.ldexp(doubles, self.fraction)
+            near_one = abs(self.fraction) < SHORT_FRACTION
+            scaled = doubles * 2.0**self.fraction if near_one else np.ldexp(doubles, self.fraction)
         if scaled.size and max(scaled.max(), -scaled.min()) >= EXACT_HALVES:
             return None
         floor = np.floor(scaled)
         scaled -= floor  # exact where it is near a half
         rounded = floor + (scaled >= 0.5)
+        if self.width <= SHORT_WIDTH and self.overflow in (Overflow.SAT, Overflow.SAT_SYM):
+            return np.clip(rounded, self.lowest_code, self.max_code, out=rounded)
         return self._fit(rounded.astype(np.int64), floor.astype(np.int64))
 
     def _encode_block(self, codes: NDArray[np.int64], shift: NDArray[np.int64]) -> Codes:
@@ -376,65 +381,10 @@ def tight_accumulator(min_sum: int, max_sum: int, fraction: int) -> FixedType:
     return FixedType(width, width - fraction)
 
 
-ACCEPTED = (
-    'write "fixed<W,I>" or "ufixed<W,I>", if needed with a rounding and an overflow mode as in '
-    '"fixed<16,6,rnd,sat>", "float32" or "half"'
-)
-
-
-FLOATING = {"float32": FLOAT32, "half": HALF}
-"""The floating-point types by the names that design files have for them."""
-
-
-def parse_type(text: str) -> NumberType:
-    """The type that a design file names, e.g. "fixed<16, 6>". Spaces do not matter.
-
-    Raises ValueError, saying what is wrong and what is accepted.
-    """
-    match = re.fullmatch(r"\s*(\w+)\s*(?:<([^<>]*)>)?\s*", text, re.ASCII)
-    if match is None:
-        raise ValueError(f'"{text}" is not a number type; {ACCEPTED}')
-    name, inside = match.groups()
-    if name in FLOATING:
-        if inside is not None:
-            raise ValueError(f'"{text}": {name} takes no parameters; {ACCEPTED}')
-        return FLOATING[name]
-    if name not in ("fixed", "ufixed"):
-        raise ValueError(f'"{text}": unknown number type "{name}"; {ACCEPTED}')
-    words = [] if inside is None else [word.strip() for word in inside.split(",")]
-    if not 2 <= len(words) <= 4:
-        raise ValueError(f'"{text}": {name} takes 2 to 4 parameters, not {len(words)}; {ACCEPTED}')
-    try:
-        return _fixed_from_words(name == "fixed", words)
-    except ValueError as error:
-        raise ValueError(f'"{text}": {error}') from None
-
-
-def _fixed_from_words(signed: bool, words: list[str]) -> FixedType:
-    width = _bits(words[0], "width")
-    if not 1 <= width <= MAX_TENSOR_WIDTH:
-        raise ValueError(f"width {width} is outside 1..{MAX_TENSOR_WIDTH}")
-    integer = _bits(words[1], "integer bits")
-    rounding = _mode(words[2], Rounding, "rounding") if len(words) > 2 else Rounding.TRN
-    overflow = _mode(words[3], Overflow, "overflow") if len(words) > 3 else Overflow.WRAP
-    return FixedType(width, integer, signed, rounding, overflow)
-
-
-def _bits(word: str, what: str) -> int:
-    if re.fullmatch(r"[+-]?[0-9]{1,6}", word) is None:
-        raise ValueError(f'{what} "{word}" is not a whole number of bits')
-    return int(word)
-
-
-def _mode(word: str, modes: type[Mode], what: str) -> Mode:
-    try:
-        return modes(word)
-    except ValueError:
-        raise ValueError(f'unknown {what} mode "{word}"; use one of {", ".join(modes)}') from None
-
-
-def _finite(values: ArrayLike) -> NDArray[np.float64]:
-    doubles = np.asarray(values, dtype=np.float64)
+def _finite(values: ArrayLike) -> NDArray[np.floating[Any]]:
+    given = np.asarray(values)
+    # of many weights in float32 no other array is made
+    doubles = given if given.dtype == np.float32 else np.asarray(given, np.float64)
     flat = doubles.reshape(-1)
     if not all(np.isfinite(flat[block]).all() for block in _blocks(flat.size)):
         raise ValueError("NaN and infinity have no fixed-point value")

@@ -82,7 +82,9 @@ class FloatType:
 
     def encode(self, values: ArrayLike) -> Floats:
         """The nearest numbers. Raises ValueError on NaN, inf and values beyond the type's range."""
-        doubles = np.asarray(values, dtype=np.float64)
+        given = np.asarray(values)
+        # of many weights in float32 no other array is made
+        doubles = given if given.dtype == np.float32 else np.asarray(given, np.float64)
         flat = doubles.reshape(-1)
         if not all(np.isfinite(flat[first : first + BLOCK]).all() for first in range(0, flat.size, BLOCK)):
             raise ValueError(f"NaN and infinity are no {self} values")

@@ -32,7 +32,7 @@ def quantised(
     Raises DesignError: a value is complex, not finite, or leaves the range of a type that wraps: nobody means
     that.
     """
-    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+    if isinstance(values, np.ndarray) and values.dtype in (np.float32, np.float64):
         array = values  # of many weights no copy is made
     else:
         array = real_array(values, what, place)
@@ -46,7 +46,7 @@ def quantised(
         return type_.encode(array)
     outside = _outside(array, type_) if type_.overflow in WRAPPING else 0
     if outside:
-        raise DesignError(_range_problem(array, type_, what, outside, place))
+        raise DesignError(_range_problem(array.astype(np.float64), type_, what, outside, place))
     return type_.encode(array, narrow=narrow)
 
 
@@ -68,7 +68,7 @@ def _outside(array: Codes, type_: FixedType) -> int:
     wider = FixedType(type_.width + 2, type_.integer, True, type_.rounding, Overflow.SAT)
     found = 0
     for part in _parts(array):
-        rounded = wider.encode(part / 4)
+        rounded = wider.encode(part.astype(np.float64, copy=False) / 4)
         found += int(np.count_nonzero((rounded < type_.min_code) | (rounded > type_.max_code)))
     return found
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import click
 from rich.table import Table
@@ -31,6 +31,7 @@ from hlsgen.cli.console import (
     show,
     working,
 )
+from hlsgen.cli.designs import GivenDesign, design_options, frame_options
 from hlsgen.cli.lint import lint
 from hlsgen.cli.printing import (
     note_calibration,
@@ -46,8 +47,6 @@ from hlsgen.cli.reports import calibrate, compare, report
 from hlsgen.cli.schedule import schedule
 from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Commands(click.Group):
@@ -94,45 +93,6 @@ cli.add_command(sweep)
 cli.add_command(synth)
 
 
-def design_options(command: F) -> F:
-    """The arguments DESIGN, --board, --clock, --terms and --json, as every command on a design has them."""
-    for option in (
-        as_json_option,
-        click.option(
-            "--terms",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Terms of LUT and FF, such as hlsgen calibrate writes.",
-        ),
-        click.option("--clock", type=float, metavar="MHZ", help="Another clock than the design's."),
-        click.option("--board", metavar="B", help="Another board than the design's (see: hlsgen boards)."),
-        click.argument("design", type=click.Path(path_type=Path)),
-    ):
-        command = option(command)
-    return command
-
-
-def frame_options(command: F) -> F:
-    """The options --input and --frames: what C-simulation runs on."""
-    for option in (
-        click.option(
-            "--input",
-            "input_file",
-            type=click.Path(path_type=Path),
-            metavar="X.npy",
-            help="Your own frames, [N, C, H, W].",
-        ),
-        click.option(
-            "--frames",
-            type=click.IntRange(1, 100_000),
-            metavar="N",
-            help="How many frames (16, or the batch).",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 @cli.command()
 @design_options
 @frame_options
@@ -142,10 +102,7 @@ def frame_options(command: F) -> F:
 @click.option("--no-csim", is_flag=True, help="Emit and report without C-simulation (no compiler needed).")
 @click.option("--no-schedule", is_flag=True, help="Do not schedule the emitted code (hlsgen schedule).")
 def build(
-    design: Path,
-    board: str | None,
-    clock: float | None,
-    terms: Path | None,
+    given: GivenDesign,
     as_json: bool,
     frames: int | None,
     input_file: Path | None,
@@ -155,12 +112,10 @@ def build(
 ) -> None:
     """Check, map, emit, C-simulate, schedule and report DESIGN."""
     with reporting(as_json):
-        from hlsgen.api.design import load
         from hlsgen.api.project import build as build_project
 
         with working(as_json) as progress:
-            progress("reading the design")
-            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
+            loaded = given.load(progress)
             folder = output or Path("build") / loaded.name
             project = build_project(
                 loaded,
@@ -179,14 +134,11 @@ def build(
 
 @cli.command()
 @design_options
-def check(design: Path, board: str | None, clock: float | None, terms: Path | None, as_json: bool) -> None:
+def check(given: GivenDesign, as_json: bool) -> None:
     """Check DESIGN without building it: every mistake, each with its place."""
     with reporting(as_json):
-        from hlsgen.api.design import load
-
         with working(as_json) as progress:
-            progress("reading the design")
-            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
+            loaded = given.load(progress)
             note_calibration(loaded)
             loaded.choose(progress)
             loaded.check()
@@ -196,7 +148,7 @@ def check(design: Path, board: str | None, clock: float | None, terms: Path | No
             instances = loaded.estimate().instances
             fit = "1 instance fits" if instances == 1 else f"{instances} instances fit"
             fit += f" {loaded.board.title}"
-            click.echo(f"{click.format_filename(design)}: ok; {fit}")
+            click.echo(f"{click.format_filename(given.path)}: ok; {fit}")
 
 
 @cli.command()
@@ -206,10 +158,7 @@ def check(design: Path, board: str | None, clock: float | None, terms: Path | No
     "--headers", type=click.Choice(["fast", "reference"]), default="fast", help="Which ap_fixed headers."
 )
 def csim(
-    design: Path,
-    board: str | None,
-    clock: float | None,
-    terms: Path | None,
+    given: GivenDesign,
     as_json: bool,
     frames: int | None,
     input_file: Path | None,
@@ -217,14 +166,12 @@ def csim(
 ) -> None:
     """C-simulate DESIGN and compare with golden, leaving no files behind."""
     with reporting(as_json):
-        from hlsgen.api.design import load
         from hlsgen.api.project import simulate_only
         from hlsgen.csim.compiler import Headers
         from hlsgen.report.checks import csim_figures
 
         with working(as_json) as progress:
-            progress("reading the design")
-            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
+            loaded = given.load(progress)
             found = simulate_only(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
@@ -241,16 +188,11 @@ def csim(
 @cli.command()
 @design_options
 @click.option("--fifos", is_flag=True, help="Look for the shallowest FIFOs that cost no speed.")
-def estimate(
-    design: Path, board: str | None, clock: float | None, terms: Path | None, fifos: bool, as_json: bool
-) -> None:
+def estimate(given: GivenDesign, fifos: bool, as_json: bool) -> None:
     """Cycles, resources and speed of DESIGN, modelled; nothing is written."""
     with reporting(as_json):
-        from hlsgen.api.design import load
-
         with working(as_json) as progress:
-            progress("reading the design")
-            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
+            loaded = given.load(progress)
             note_calibration(loaded)
             loaded.choose(progress)
             found = loaded.estimate()
@@ -278,10 +220,7 @@ def estimate(
     "--plot", type=click.Path(path_type=Path), metavar="FILE", help="The Pareto front: .svg or .png."
 )
 def explore(
-    design: Path,
-    board: str | None,
-    clock: float | None,
-    terms: Path | None,
+    given: GivenDesign,
     as_json: bool,
     target_fps: float | None,
     max_latency_us: float | None,
@@ -291,7 +230,6 @@ def explore(
 ) -> None:
     """Find the fastest mapping of DESIGN for its board, or the cheapest for a target."""
     with reporting(as_json):
-        from hlsgen.api.design import load
         from hlsgen.explore.console import front_table, headline, layer_table
         from hlsgen.explore.design_file import fixed_design
         from hlsgen.loading.importing import write_design
@@ -302,13 +240,21 @@ def explore(
         if plot is not None:
             check_ending(plot)
         with working(as_json) as progress:
-            progress("reading the design")
-            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
+            loaded = given.load(progress)
             note_calibration(loaded)
             found = loaded.explore(target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
         if output is not None:
             write_design(
-                fixed_design(found, design, output, board=board, clock_mhz=clock), output, force=force
+                fixed_design(
+                    found,
+                    given.path,
+                    output,
+                    board=given.board,
+                    clock_mhz=given.clock_mhz,
+                    precision=given.precision,
+                ),
+                output,
+                force=force,
             )
         if plot is not None:
             title = f"{loaded.name} on {loaded.board.title} at {loaded.clock_mhz:g} MHz"

@@ -363,6 +363,7 @@ SECTIONS: dict[str, type[Layer]] = {_kind(section): section for section in _CLAS
 NOT_WRITTEN = {
     "cast": "precision: {layers: {name: type}}, which says the type of a layer's results",
     "row_blocks": "style: mixed, which puts it between its kernels",
+    "thresholds": "steps, whose thresholds all channels share, or a model of QONNX with MultiThreshold",
 }
 """Kinds of docs/layers.md that a design does not name, and what does their work."""
 

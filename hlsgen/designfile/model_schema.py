@@ -157,6 +157,13 @@ class NetworkPrecision(PrecisionSection):
     calibration: FilePath | None = None
     """A .npy file of typical frames; None: the input's samples."""
 
+    def replaced(self, given: PrecisionSection) -> NetworkPrecision:
+        """What is given in its place, with the calibration frames of this."""
+        said = {key: getattr(given, key) for key in given.model_fields_set}
+        if self.calibration is not None:
+            said["calibration"] = str(self.calibration)
+        return NetworkPrecision.model_validate(said)
+
 
 class StageMapping(_Section):
     """How one layer becomes hardware. None: chosen by hlsgen."""

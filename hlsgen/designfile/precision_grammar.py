@@ -1,6 +1,7 @@
 """How users write number types, in a design file and as `precision=`: one grammar for both.
 
-"auto" | a type | a mapping of the keys of `PrecisionSection`; any other key of it is a layer's name.
+"auto" | a type | a width | a mapping of the keys of `PrecisionSection`; any other key of it is a layer's
+name. A width, 8, "int8" or {"bits": 8}, may stand for every type but those of biases and sums.
 """
 
 from __future__ import annotations
@@ -24,19 +25,31 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.designfile.schema_values import FIXED_PATTERN, check_accumulator, check_type
 from hlsgen.designfile.validation import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
+from hlsgen.designfile.widths import (
+    WIDTH_EXAMPLE,
+    WIDTH_PATTERN,
+    WIDTH_SCHEMA,
+    check_width,
+    is_bits_mapping,
+    looks_like_width,
+    refuse_width,
+)
 from hlsgen.model.precision import (
     AGREEMENT,
     LEAST_TARGET_DB,
     MOST_HEADROOM,
     MOST_TARGET_DB,
     OUTPUT_DB,
+    Bits,
     LayerPrecision,
     Precision,
 )
 
 TYPE_EXAMPLE = 'a type such as "fixed<16,6>"'
-Given = str | FixedType | Precision | Mapping[str, object] | None
+Written = str | int | FixedType | Bits | Mapping[str, object] | None
 """What users write; None: as "auto"."""
+Given = Written | Precision
+"""... and what Python users may make instead."""
 
 
 def _fixed(value: object, check: Any, words: str) -> Any:
@@ -53,20 +66,36 @@ def check_fixed(value: object) -> FixedType:
     return found
 
 
-def check_default(value: object) -> FixedType | FloatType | Literal["auto"]:
-    """auto, a fixed-point type, or float32 for a network of tasks or on shared processors."""
+def check_sized(value: object) -> FixedType | Bits:
+    """A fixed-point type, or a width."""
+    return check_width(value) or check_fixed(value)
+
+
+def check_bias(value: object) -> FixedType:
+    """A fixed-point type: of a width the biases' grid would not be said."""
+    refuse_width(value, "a bias lies on the grid of the products", f"leave bias out, or {TYPE_EXAMPLE}")
+    return check_fixed(value)
+
+
+def check_default(value: object) -> FixedType | FloatType | Bits | Literal["auto"]:
+    """auto, a fixed-point type, a width, or float32 for a network of tasks or on shared processors."""
     if value == "auto":
         return "auto"
     if isinstance(value, FixedType | FloatType):
         return value
+    width = check_width(value)
+    if width is not None:
+        return width
     if not isinstance(value, str):
-        raise refused(must_be("auto, or a number type", value, f"auto, float32, or {TYPE_EXAMPLE}"))
+        fix = f"auto, float32, {TYPE_EXAMPLE}, or {WIDTH_EXAMPLE}"
+        raise refused(must_be("auto, a number type or a width", value, fix))
     found: FixedType | FloatType = check_type(value)
     return found
 
 
 def check_sums(value: object) -> FixedType | Literal["exact", "tight"]:
     """exact, tight or a fixed-point type."""
+    refuse_width(value, "a sum's range is that of its products", f"exact, tight, or {TYPE_EXAMPLE}")
     found: FixedType | Literal["exact", "tight"] = _fixed(value, check_accumulator, "exact, tight, or ")
     return found
 
@@ -76,20 +105,27 @@ def _text(words: str = "") -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": f"^({FIXED_PATTERN}{words and '|' + words})$"})
 
 
-def check_input(value: object) -> FixedType | FloatType:
-    """The type of an input: fixed point, or float32 with a network in float32."""
+def _sized(words: str = "") -> WithJsonSchema:
+    """A fixed-point type, a width, or one of some words."""
+    text = {"type": "string", "pattern": f"^({FIXED_PATTERN}|{WIDTH_PATTERN}{words and '|' + words})$"}
+    return WithJsonSchema({"anyOf": [text, *WIDTH_SCHEMA]})
+
+
+def check_input(value: object) -> FixedType | FloatType | Bits:
+    """The type of an input: fixed point, a width, or float32 with a network in float32."""
     if isinstance(value, FixedType | FloatType):
         return value
-    found: FixedType | FloatType = check_type(value)
+    found: FixedType | FloatType | Bits = check_width(value) or check_type(value)
     return found
 
 
-Fixed = Annotated[FixedType, PlainValidator(check_fixed), _text()]
+Bias = Annotated[FixedType, PlainValidator(check_bias), _text()]
+Sized = Annotated[FixedType | Bits, PlainValidator(check_sized), _sized()]
 Default = Annotated[
-    FixedType | FloatType | Literal["auto"], PlainValidator(check_default), _text("auto|float32")
+    FixedType | FloatType | Bits | Literal["auto"], PlainValidator(check_default), _sized("auto|float32")
 ]
 
-InputType = Annotated[FixedType | FloatType, PlainValidator(check_input), _text("float32")]
+InputType = Annotated[FixedType | FloatType | Bits, PlainValidator(check_input), _sized("float32")]
 
 
 class _Section(BaseModel):
@@ -99,21 +135,25 @@ class _Section(BaseModel):
 class LayerTypes(_Section):
     """Types of one layer; None: as for all."""
 
-    weights: Fixed | None = None
-    """Type of its weights."""
-    bias: Fixed | None = None
+    weights: Sized | None = None
+    """Type of its weights, or their width."""
+    bias: Bias | None = None
     """Type of its biases."""
-    output: Fixed | None = None
-    """Type of what it gives."""
+    output: Sized | None = None
+    """Type of what it gives, or its width."""
 
 
 def _layer(value: object) -> object:
+    """A type alone is that of what a layer gives; a width that of its weights too."""
+    width = check_width(value)
+    if width is not None:
+        return {"weights": width, "output": width}
     if isinstance(value, str | FixedType):
         return {"output": value}
     return dict(value) if isinstance(value, Mapping) else value
 
 
-Layer = Annotated[LayerTypes, BeforeValidator(_layer, json_schema_input_type=Fixed | LayerTypes)]
+Layer = Annotated[LayerTypes, BeforeValidator(_layer, json_schema_input_type=Sized | LayerTypes)]
 
 
 class PrecisionSection(BaseModel):
@@ -123,11 +163,13 @@ class PrecisionSection(BaseModel):
     __pydantic_extra__: dict[str, Layer] = Field(init=False)
 
     default: Default = "auto"
-    """Type of all activations; auto: chosen for each tensor from calibration frames; float32."""
-    weights: Fixed | None = None
-    """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
-    input: Fixed | None = None
-    """Type of the input; None: as the other activations."""
+    """Type of all activations; auto: chosen for each tensor from calibration frames; a width such as 8: the
+    range is chosen from these; float32."""
+    weights: Sized | None = None
+    """Type of all weights, or a width: the range is chosen for each layer; None: as wide as the activations,
+    each layer with the range it needs."""
+    input: Sized | None = None
+    """Type of the input, or its width; None: as the other activations."""
     accumulator: (
         Annotated[FixedType | Literal["exact", "tight"], PlainValidator(check_sums), _text("exact|tight")]
         | None
@@ -169,11 +211,13 @@ KEYS = [*PrecisionSection.model_fields, "calibration"]
 
 
 def written(value: object) -> object:
-    """A mapping of what may also be written as auto or as a type. Raises what `refused` makes."""
+    """A mapping of what may also be written as auto, a type or a width. Raises what `refused` makes."""
     if isinstance(value, PrecisionSection):
         return value
     if not isinstance(value, Mapping):
         return {"default": value}
+    if is_bits_mapping(value):
+        return {"default": check_width(value)}
     mistakes = [replace(one, fix=f"{one.fix}; or a layer's name with a type") for one in _unknown(value)]
     if mistakes:
         raise refused(*mistakes)
@@ -181,11 +225,20 @@ def written(value: object) -> object:
 
 
 def _unknown(value: Mapping[object, object]) -> list[Mistake]:
-    return [
-        unknown_key((str(key),), KEYS)
-        for key, one in value.items()
-        if key not in KEYS and not (isinstance(one, Mapping | FixedType) or "<" in str(one))
-    ]
+    """Keys that are neither of the grammar nor layers with their types."""
+    found = []
+    for key, one in value.items():
+        if key == "bits" and looks_like_width(one):
+            message, fix = "is a width by itself, and not one of several keys", f"write default: {one}"
+            found.append(Mistake(message=message, fix=fix, at=(key,), key=True))
+        elif key not in KEYS and not _of_a_layer(one):
+            found.append(unknown_key((str(key),), KEYS))
+    return found
+
+
+def _of_a_layer(value: object) -> bool:
+    """Whether a value was meant as the types of a layer."""
+    return isinstance(value, Mapping | FixedType) or looks_like_width(value) or "<" in str(value)
 
 
 PrecisionValue = Annotated[
@@ -199,15 +252,18 @@ def precision_of(given: Given) -> Precision:
 
     Raises DesignError with every mistake: an unknown key, no type, float32, a number out of its limits.
     """
-    if isinstance(given, Precision):
-        return given
+    return given if isinstance(given, Precision) else section_of(given).precision
+
+
+def section_of(given: Written) -> PrecisionSection:
+    """The same as a design file has it. Raises as `precision_of` does."""
     if isinstance(given, Mapping):
         if "calibration" in given:
             message = "precision: `calibration` names a file of frames in a design file only"
             raise DesignError(Problem(message=message, fix="calibration=np.load(...) beside precision="))
         given = {key: value for key, value in given.items() if value is not None}
     try:
-        return _ADAPTER.validate_python("auto" if given is None else given).precision
+        return _ADAPTER.validate_python("auto" if given is None else given)
     except ValidationError as error:
         raise DesignError(
             [
@@ -231,7 +287,7 @@ def input_type_of(given: Given) -> FixedType | None:
     if given is None:
         return None
     asked = precision_of(given)
-    if asked.input is None or asked != Precision(input=asked.input):
+    if not isinstance(asked.input, FixedType) or asked != Precision(input=asked.input):
         message = "the network brings its own number types, so that precision= can only say its inputs'"
         raise DesignError(Problem(message=message, fix='leave precision out, or {"input": "ufixed<8,0>"}'))
     return asked.input

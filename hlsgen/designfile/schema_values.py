@@ -21,7 +21,8 @@ from hlsgen.base.cpp_names import (
     EMITTED_PREFIXES,
     VENDOR_PREFIXES,
 )
-from hlsgen.base.fixed import ACCEPTED, FixedType, NumberType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
+from hlsgen.base.type_text import ACCEPTED, parse_type
 from hlsgen.designfile.validation import Mistake, Whole, must_be, nearest, refused, shown, unknown_key
 
 MAX_CHANNELS = 16384

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ def fixed_design(
     *,
     board: str | None = None,
     clock_mhz: float | None = None,
+    precision: object = None,
 ) -> str:
     """The text of a design file at `target` from the one at `source`.
 
-    `board`, `clock_mhz`: as of `hlsgen.load`. Paths in it are relative to the new file.
+    `board`, `clock_mhz`, `precision`: as of `hlsgen.load`. Paths in it are relative to the new file.
     Raises DesignError: `source` cannot be read any more.
     """
     data = Document.read(source).data
@@ -35,6 +37,8 @@ def fixed_design(
         data["board"] = _moved(data["board"], source.parent, target.parent)
     if clock_mhz is not None:
         data["clock_mhz"] = clock_mhz
+    if precision is not None:
+        data["precision"] = _replaced(data.get("precision"), precision)
     _move_paths(data, source.parent, target.parent)
     data["mapping"] = dict(explored.mapping)
     if data.get("style") == "auto":
@@ -50,6 +54,16 @@ def fixed_design(
     return head + yaml.safe_dump(
         data, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110
     )
+
+
+def _replaced(before: object, precision: object) -> object:
+    """The key `precision` of what is given in place of the file's, with the file's calibration frames."""
+    if not (isinstance(before, dict) and "calibration" in before):
+        return precision
+    said = dict(precision) if isinstance(precision, Mapping) else {"default": precision}
+    if set(said) == {"bits"}:
+        said = {"default": said["bits"]}
+    return {**said, "calibration": before["calibration"]}
 
 
 def _move_paths(data: dict[str, Any], before: Path, after: Path) -> None:

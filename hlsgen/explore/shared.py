@@ -22,7 +22,8 @@ from hlsgen.explore.result import Explored, Goal, LayerChoice
 from hlsgen.report.explored import FrontPoint, SearchPoint
 from hlsgen.search.board_limits import KINDS, allowed_whole, whole_of
 from hlsgen.search.candidates import share_of
-from hlsgen.search.shared import Candidate, Rounds, SharedHardware, SharedSearch
+from hlsgen.search.processor_rounds import Candidate, Rounds
+from hlsgen.search.shared import SharedHardware, SharedSearch
 from hlsgen.styles.shared import SharedNetwork
 from hlsgen.styles.style import Style
 from hlsgen.targets.board import Board
@@ -97,9 +98,7 @@ class _Explorer:
         whole = allowed_whole(self.design.board)
         points = [self._front_point(made, chosen=True)]
         for share in SHARES:
-            within = [one for one in self._within(whole, share) if one.count]
-            within.sort(key=lambda one: (-one.bound, self._price(one)))
-            found = self.search.fastest(within)
+            found = self.search.fastest([one for one in self._within(whole, share) if one.count])
             if found is not None:
                 points.append(self._front_point(found))
         if self.goal.fastest:

@@ -15,7 +15,8 @@ import numpy as np
 from pydantic import BeforeValidator, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import Codes, NumberType, parse_type
+from hlsgen.base.fixed import Codes, NumberType
+from hlsgen.base.type_text import parse_type
 from hlsgen.designfile.validation import printable
 from hlsgen.hardware.host_program import HostProgram
 from hlsgen.layers import winograd

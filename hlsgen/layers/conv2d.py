@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.exact_sums import MatrixProduct, exact_product
+from hlsgen.base.exact_sums import MatrixProduct, exact_product, whole_product
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
 from hlsgen.base.floating import FLOAT32
 from hlsgen.layers.base import Layer, Shape, Tensor, floating_result, frames_of, limited, pairwise_sum
@@ -26,6 +26,8 @@ BLOCK_ELEMENTS = 1 << 22
 """Products or window elements that golden holds at a time: bounds its memory for large layers."""
 EXACT_IN_FLOAT64 = 1 << 53
 """Integer sums below this magnitude are exact in float64, so that BLAS may compute them."""
+SINGLE_PRODUCT_BITS = 18
+"""Of products with no more bits, sums over a layer's terms are mostly exact in float32 too."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -206,7 +208,11 @@ class Conv2d(Layer, kind="conv2d"):
         """
         fresh = replace(self, input_type=sources[0])
         accumulator = fresh._exact_accumulator()
-        return replace(fresh, accumulator=accumulator, result_type=accumulator if result is None else result)
+        typed = replace(fresh, accumulator=accumulator, result_type=accumulator if result is None else result)
+        if isinstance(accumulator, FixedType):
+            # of many weights it is a long sum, and the same whatever the accumulator
+            vars(typed)["worst_case_sum"] = fresh.worst_case_sum
+        return typed
 
     def _exact_accumulator(self) -> NumberType:
         """The narrowest type that holds every sum of these weights and any input exactly."""
@@ -265,7 +271,7 @@ class Conv2d(Layer, kind="conv2d"):
 
     def float64_sums(self, codes: Codes) -> NDArray[np.float64]:
         """The convolution of float32 values in float64, to judge the error of the fp32 order by."""
-        windows = self._windows(self._padded(self._frames(codes)))
+        windows = self._windows(self._padded(self._frames(codes)).astype(np.float64, copy=False))
         total = self._by_matrix(windows, slice(None), exact_product)
         return total + self.bias[:, None, None] if self.bias.size else total
 
@@ -410,7 +416,7 @@ class Conv2d(Layer, kind="conv2d"):
         finer = self.sum_fraction - self.product_fraction
         bound = max(abs(v) for v in self.worst_case_sum)
         if bound < EXACT_IN_FLOAT64:
-            windows = self._windows(padded.astype(np.float64))
+            windows = self._windows(padded.astype(self._products_dtype))
             return self._by_matrix(windows, channels).astype(np.int64) << finer
         windows = self._windows(padded)
         parts = []
@@ -418,6 +424,13 @@ class Conv2d(Layer, kind="conv2d"):
             parts.append(np.einsum("nchwij,mcij->nmhw", window, weights, optimize=False))
         sums: Codes = np.concatenate(parts, axis=1)
         return sums << finer
+
+    @property
+    def _products_dtype(self) -> type[np.float32 | np.float64]:
+        """float32 where products are small beside what it holds exactly."""
+        assert isinstance(self.input_type, FixedType) and isinstance(self.weight_type, FixedType)
+        bits = self.input_type.width + self.weight_type.width
+        return np.float32 if bits <= SINGLE_PRODUCT_BITS else np.float64
 
     def _by_group(self, windows: Codes, weights: Codes, channels: slice) -> Iterator[tuple[Codes, Codes]]:
         """Windows [frames, C', OH, OW, KH, KW] and weights [M', C', KH, KW] of `channels` of each group."""
@@ -427,7 +440,7 @@ class Conv2d(Layer, kind="conv2d"):
             yield window, weights[group * members : (group + 1) * members, channels]
 
     def _by_matrix(
-        self, windows: Codes, channels: slice, multiply: MatrixProduct = np.matmul
+        self, windows: Codes, channels: slice, multiply: MatrixProduct = whole_product
     ) -> NDArray[np.float64]:
         """The sums in float64, by matrix products; depthwise by one product a tap.
 
@@ -450,7 +463,7 @@ class Conv2d(Layer, kind="conv2d"):
 
 
 def _product(windows: Codes, weights: Codes, multiply: MatrixProduct) -> NDArray[np.float64]:
-    """[frames, C, OH, OW, KH, KW] x [M, C, KH, KW] -> [frames, M, OH, OW], by matrix products."""
+    """[frames, C, OH, OW, KH, KW], of floats, x [M, C, KH, KW] -> [frames, M, OH, OW], by matrix products."""
     matrix = weights.reshape(weights.shape[0], -1)
     frames, _, rows, columns, _, _ = windows.shape
     out = np.empty((frames, weights.shape[0], rows, columns))
@@ -458,11 +471,11 @@ def _product(windows: Codes, weights: Codes, multiply: MatrixProduct) -> NDArray
     # of a large layer's weights never all in floating point at once
     filters = max(1, BLOCK_ELEMENTS // matrix.shape[1])
     for first in range(0, len(matrix), filters):
-        part = matrix[first : first + filters].astype(np.float64, copy=False)
+        part = matrix[first : first + filters].astype(windows.dtype, copy=False)
         for frame, top in product(range(frames), range(0, rows, step)):
             block = windows[frame, :, top : top + step]
             fields = block.transpose(0, 3, 4, 1, 2).reshape(matrix.shape[1], -1)
-            sums = multiply(part, fields.astype(np.float64, copy=False))
+            sums = multiply(part, fields)
             out[frame, first : first + filters, top : top + step] = sums.reshape(len(part), -1, columns)
     return out
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hlsgen.base.fixed import FixedType
 
@@ -64,14 +65,18 @@ def longest_chain(layer: Conv2d, simd: int, pe: int) -> int:
     """
     assert isinstance(layer.input_type, FixedType)
     terms = simd * layer.taps
-    lower = np.arange(layer.out_channels) % pe % 2 == 0
-    magnitudes = np.abs(layer.weights[lower].astype(np.int64)).reshape(-1, terms)
+    lower = np.flatnonzero(np.arange(layer.out_channels) % pe % 2 == 0)
+    step = max(1, BLOCK_ELEMENTS * len(lower) // max(1, layer.weights.size))
+    blocks = [lower[first : first + step] for first in range(0, len(lower), step)]
     allowed = LOWER_LANE_MOST // largest_code(layer.input_type)
-    for chain in range(min(terms, LONGEST_CHAIN), 0, -1):
-        starts = np.arange(0, terms, chain)
-        if int(np.add.reduceat(magnitudes, starts, axis=1).max()) <= allowed:
-            return chain
-    return 0
+
+    def exact(chain: int, filters: NDArray[np.int64]) -> bool:
+        magnitudes = np.abs(layer.weights[filters].astype(np.int64)).reshape(-1, terms)
+        return int(np.add.reduceat(magnitudes, np.arange(0, terms, chain), axis=1).max()) <= allowed
+
+    # what is too long mostly shows in the first block
+    chains = range(min(terms, LONGEST_CHAIN), 0, -1)
+    return next((one for one in chains if all(exact(one, block) for block in blocks)), 0)
 
 
 def chain_of_weights(layer: Conv2d) -> int:

@@ -16,7 +16,7 @@ from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
 from hlsgen.designfile.constraints import NetworkConstraints, interface_constraints, interface_problems
 from hlsgen.designfile.margins import Margin
-from hlsgen.designfile.precision_grammar import input_type_of, precision_of
+from hlsgen.designfile.precision_grammar import Given, input_type_of, precision_of
 from hlsgen.designfile.style_keys import mapping_problems
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
@@ -43,7 +43,7 @@ class Options(Brief):
     """
 
     calibration: ArrayLike | Sequence[ArrayLike] | None = None
-    precision: str | FixedType | Precision | Mapping[str, object] | None = None
+    precision: Given = None
     board: str | Board
     clock_mhz: float | None
     uncertainty: float = DEFAULT_UNCERTAINTY
@@ -140,7 +140,7 @@ def from_float(
         )
     progress("running the calibration frames in floating point")
     calibration = None if frames is None else FloatRun(reference, frames)
-    if calibration is not None and asked.default == "auto":
+    if calibration is not None and asked.by_frames:
         held = calibration.tensors(range(len(calibration.kept)))
         problems = range_problems(calibration.samples) or range_problems(held)
         if problems:
@@ -163,7 +163,7 @@ def from_float(
             source=options.calibration_source,
             frames=calibration.count,
             stand_in=options.stand_in,
-            chooses=asked.default == "auto",
+            chooses=asked.by_frames,
         ),
     )
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.errors import DesignError, Problem, collecting
+from hlsgen.base.errors import DesignError, Place, Problem, collecting
 from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.quantise import WRAPPING
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.layers_file import LayersFile, read_layers_file
 from hlsgen.designfile.model_schema import ModelFile, NetworkFile
+from hlsgen.designfile.precision_grammar import Written, section_of
 from hlsgen.designfile.schema_values import SampleFile, Samples
 from hlsgen.loading.frameworks import FRAMEWORKS, Source, graph_of
 from hlsgen.loading.from_graph import Options, from_fixed, from_float
@@ -24,7 +25,7 @@ from hlsgen.model import samples
 from hlsgen.model.calibration import STAND_INS, described
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.ports import Floats
-from hlsgen.model.precision import Precision, to_nearest
+from hlsgen.model.precision import Bits, Precision, to_nearest
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.targets.board import Board, load_board
 
@@ -35,13 +36,22 @@ CALIBRATION_MACS = 1 << 32
 
 
 def load_model(
-    path: Path, *, board: str | None = None, say: Say = lambda _: None, progress: Progress = silent
+    path: Path,
+    *,
+    board: str | None = None,
+    precision: Written = None,
+    say: Say = lambda _: None,
+    progress: Progress = silent,
 ) -> NetworkStyle[Any]:
     """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
 
     Raises DesignError with every mistake found, each with its place.
     """
     file, document, chosen = _read(path, board)
+    if precision is not None:
+        replaced = file.precision.replaced(section_of(precision))
+        file = file.model_copy(update={"precision": replaced})
+    at_precision = document.place(("precision",), key=True) if precision is None else None
     graph = _graph(file, document, say)
     _check_input_types(file, graph, document)
     wish = wishes(file, graph, document, chosen)
@@ -59,18 +69,17 @@ def load_model(
     if not graph.inputs[0].tensor.is_float:
         fields = file.precision.model_fields_set
         assert isinstance(file, ModelFile), "layers that are written are in floating point"
-        partly = file.model.qkeras is not None and file.precision.default != "auto"
+        partly = file.model.qkeras is not None and isinstance(file.precision.default, FixedType)
         if file.precision_given and fields != {"input"} and not partly:
             message = "the network brings its own number types, so that precision has nothing to say"
-            where = document.place(("precision",), key=True)
-            raise document.error([Problem(message=message, fix="leave precision out", place=where)])
+            raise document.error([Problem(message=message, fix="leave precision out", place=at_precision)])
         named = zip(graph.inputs, file.input, strict=False)
         given_types = frozenset(port.name for port, one in named if one.type is not None)
         options = replace(options, calibration=_given(frames))
         default = file.precision.default if isinstance(file.precision.default, FixedType) else None
         return from_fixed(graph, options, path.name, given_types=given_types, default_type=default)
     options = _with_calibration(options, file, document, graph, frames)
-    with _at(document, ("precision",)):
+    with _at(at_precision and document.place(("precision",))):
         options = replace(options, precision=_precision(file))
         return from_float(graph, options, path.name, progress=progress)
 
@@ -100,20 +109,16 @@ def _read(path: Path, board: str | None) -> tuple[NetworkFile, Document, Board]:
 class _at:
     """Problems without a place get that of a key of the document."""
 
-    def __init__(self, document: Document, loc: tuple[str | int, ...]) -> None:
-        self.document = document
-        self.loc = loc
+    def __init__(self, place: Place | None) -> None:
+        """place: None: it is not in the file."""
+        self.place = place
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, _kind: object, error: object, _trace: object) -> None:
         if isinstance(error, DesignError):
-            place = self.document.place(self.loc)
-            problems = [
-                problem if problem.place else Problem(message=problem.message, fix=problem.fix, place=place)
-                for problem in error.problems
-            ]
+            problems = [one if one.place else replace(one, place=self.place) for one in error.problems]
             raise DesignError(problems) from None
 
 
@@ -132,12 +137,12 @@ def _graph(file: NetworkFile, document: Document, say: Say) -> Graph:
         name=file.name,
         function=function,
         input_shapes=_input_shapes(file, document),
-        input_types=[None if one is None else to_nearest(one) for one in wished],
+        input_types=[to_nearest(one) if isinstance(one, FixedType) else None for one in wished],
         precision=_precision(file),
         weights=document.beside(model.weights) if model.weights else None,
         place=document.place(at),
     )
-    with _at(document, at):
+    with _at(document.place(at)):
         return graph_of(model.framework, source, say)
 
 
@@ -182,7 +187,9 @@ def _check_input_types(file: NetworkFile, graph: Graph, document: Document) -> N
     problems = _float32_problems(file, document, graph)
     for index, (given, port) in enumerate(zip(file.input, graph.inputs, strict=False)):
         own, wished = port.tensor.type, _input_type(file, index)
-        if wished is None or port.tensor.is_float or own in (wished, to_nearest(wished)):
+        if wished is None or port.tensor.is_float or wished == own:
+            continue
+        if isinstance(wished, FixedType) and own == to_nearest(wished):
             continue
         problems.append(
             Problem(
@@ -295,7 +302,7 @@ def _float32_problems(file: NetworkFile, document: Document, graph: Graph) -> li
     if not graph.inputs[0].tensor.is_float:
         message = "the input is to be float32, but the network brings its own number types"
         return [Problem(message=message, fix="leave type out", place=place)]
-    fixed = [one.type for one in file.input if isinstance(one.type, FixedType)]
+    fixed = [one.type for one in file.input if isinstance(one.type, FixedType | Bits)]
     if "default" in file.precision.model_fields_set and not isinstance(file.precision.default, FloatType):
         fixed.insert(0, file.precision.default)  # type: ignore[arg-type]
     if not fixed:
@@ -304,7 +311,7 @@ def _float32_problems(file: NetworkFile, document: Document, graph: Graph) -> li
     return [Problem(message=message, fix="float32 for all, or for none", place=place)]
 
 
-def _input_type(file: NetworkFile, index: int) -> FixedType | None:
-    """The type of an input: its own key, or that of all in precision."""
+def _input_type(file: NetworkFile, index: int) -> FixedType | Bits | None:
+    """The type of an input, or its width: its own key, or that of all in precision."""
     given = file.input[index].type if index < len(file.input) else None
-    return given if isinstance(given, FixedType) else file.precision.input
+    return given if isinstance(given, FixedType | Bits) else file.precision.input

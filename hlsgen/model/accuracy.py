@@ -64,9 +64,11 @@ class Quality:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """What auto chose: the signal to noise of every tensor, and by name the headroom of each."""
+    """What was chosen by frames: the signal to noise of every tensor (None: its width is given), and by name
+    the headroom of each.
+    """
 
-    target_db: float
+    target_db: float | None = None
     headrooms: Mapping[str, float]
 
 

@@ -13,7 +13,7 @@ STAND_INS = {"photograph": "a stand-in photograph", "random": "random numbers"}
 class Calibration:
     """`frames` frames of `source`, in words. stand_in: they are not the user's own.
 
-    chooses: whether types were chosen from them (auto), rather than only judged by them.
+    chooses: whether types were chosen from them (auto, widths), rather than only judged by them.
     """
 
     source: str
@@ -31,7 +31,7 @@ class Calibration:
         if not (self.stand_in and self.chooses):
             return None
         return (
-            f"number types (precision: auto) were chosen from {self.source}, not from frames of your own: "
+            f"number types were chosen from {self.source}, not from frames of your own: "
             "what lies beyond them in your inputs is clipped, and the accuracy that is stated is not that of "
             "your inputs; give typical frames (input: samples: frames.npy, or in Python calibration=x)"
         )

@@ -40,8 +40,8 @@ def doubts(reached: Reached, precision: Precision) -> list[str]:
     """Why the outputs may not be what was asked for; empty: they are."""
     found = [_noise(one, reached, precision) for one in (*reached.judged.outputs, *reached.judged.scores)]
     found += [_answers(one, reached.judged, precision) for one in reached.judged.outputs]
-    if precision.default == "auto":
-        found.append(_few_frames(reached))
+    if precision.by_frames:
+        found.append(_few_frames(reached, precision))
     return [text for text in found if text]
 
 
@@ -57,7 +57,8 @@ def _noise(one: Accuracy, reached: Reached, precision: Precision) -> str:
     if reached.held_out is not None and same > one.snr_db + 6:
         other = f"{same:.1f} dB on the frames that ranges were chosen from"
         return f"{text}; {other}: more of them, or a larger precision: headroom, may be needed"
-    return f"{text}; wider types, or a larger precision: target_db, may be needed"
+    more = ", or a larger precision: target_db," if precision.default == "auto" else ""
+    return f"{text}; wider types{more} may be needed"
 
 
 def _answers(one: Accuracy, judged: Quality, precision: Precision) -> str:
@@ -71,11 +72,11 @@ def _answers(one: Accuracy, judged: Quality, precision: Precision) -> str:
     )
 
 
-def _few_frames(reached: Reached) -> str:
+def _few_frames(reached: Reached, precision: Precision) -> str:
     held = 0 if reached.held_out is None else reached.held_out.frames
     if held >= FEWEST_FRAMES:
         return ""
     few = f"{held} frame{'s' * (held > 1)} that did not choose them, too few"
     said = few if held else "the frame that chose them"
     fix = f"give {2 * FEWEST_FRAMES} frames or more, of which every second one judges"
-    return f"precision auto: the types could only be judged on {said}; {fix}"
+    return f"precision {precision.default}: the types could only be judged on {said}; {fix}"

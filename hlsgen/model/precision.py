@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, Overflow, Rounding
 
 Floats = NDArray[np.float64]
 
@@ -39,18 +39,36 @@ SPREAD = 12
 """Ranges that are tried, each half of the one before."""
 
 
+@dataclass(frozen=True)
+class Bits:
+    """A type of so many bits, of whichever range and sign fit a tensor's values best.
+
+    Those of an activation come from calibration frames, those of weights, always signed, from themselves.
+    Raises ValueError: fewer than 1 bit, more than 64.
+    """
+
+    width: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.width <= MAX_TENSOR_WIDTH:
+            raise ValueError(f"{self.width} bits: a tensor has 1 to {MAX_TENSOR_WIDTH}")
+
+    def __str__(self) -> str:
+        return f"int{self.width}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class LayerPrecision:
     """Types of one layer; None: as for all."""
 
-    weights: FixedType | None = None
+    weights: FixedType | Bits | None = None
     bias: FixedType | None = None
-    output: FixedType | None = None
+    output: FixedType | Bits | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Precision:
-    """`default`: the type of activations, or auto; float32: that of weights and sums
+    """`default`: the type of activations, their width, or auto; float32: that of weights and sums
     too. Weights are as wide, with the integer bits they need.
 
     accumulator: exact (no overflow whatever the weights of this width), tight (none for these weights), or
@@ -60,9 +78,9 @@ class Precision:
     holds headroom x the range that the frames showed (1: no more than that; None: by how much these differ).
     """
 
-    default: FixedType | FloatType | Literal["auto"] = "auto"
-    weights: FixedType | None = None
-    input: FixedType | None = None
+    default: FixedType | FloatType | Bits | Literal["auto"] = "auto"
+    weights: FixedType | Bits | None = None
+    input: FixedType | Bits | None = None
     accumulator: Literal["exact", "tight"] | FixedType | None = None
     target_db: float | None = None
     output_db: float = OUTPUT_DB
@@ -72,6 +90,12 @@ class Precision:
 
     def of(self, layer: str) -> LayerPrecision:
         return self.layers.get(layer, LayerPrecision())
+
+    @property
+    def by_frames(self) -> bool:
+        """Whether calibration frames choose the type of an activation: auto, or a width."""
+        some = (self.default, self.input, *(one.output for one in self.layers.values()))
+        return self.default == "auto" or any(isinstance(one, Bits) for one in some)
 
 
 def binade(value: float) -> int:
@@ -133,7 +157,7 @@ def _error(values: Floats, width: int, integer: int, signed: bool) -> tuple[floa
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fits:
-    """The types of `AUTO_WIDTHS` that fit `values` best, each looked for once.
+    """The types that fit `values` best, of each width one, each looked for once.
 
     beyond: values that the ranges shall fit instead, such as larger ones than were seen.
     """
@@ -153,7 +177,11 @@ class Fits:
         most = self._power * float(Decimal(10) ** (-Decimal(target_db) / 10))
         # the error falls with every bit
         index = bisect_left(AUTO_WIDTHS, True, key=lambda width: self._fitted(width)[1] <= most)
-        return self._fitted(AUTO_WIDTHS[min(index, len(AUTO_WIDTHS) - 1)])[0]
+        return self.of_width(AUTO_WIDTHS[min(index, len(AUTO_WIDTHS) - 1)])
+
+    def of_width(self, width: int) -> FixedType:
+        """The type of `width` bits with the least mean square error."""
+        return self._fitted(width)[0]
 
     def _fitted(self, width: int) -> tuple[FixedType, float]:
         if width not in self._known:

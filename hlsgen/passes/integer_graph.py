@@ -38,6 +38,7 @@ from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.thresholds import Thresholds
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
 from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
@@ -51,6 +52,7 @@ from hlsgen.passes.scaled import (
     scale_and_fraction,
     weights_and_scale,
 )
+from hlsgen.passes.threshold_codes import on_codes, placed, reached_by_some, shared
 
 RESULT_BITS = 16
 BIAS_FINER = 8
@@ -194,6 +196,8 @@ class _Typing:
                 return self._product(layer, sources)
             case Leaky():
                 return self._leaky(layer, x)
+            case Thresholds():
+                return self._thresholds(layer, x)
         return self._any_kind(layer, sources)
 
     def _any_kind(self, layer: Layer, sources: list[Scaled]) -> Scaled:
@@ -365,6 +369,29 @@ class _Typing:
     def _product(self, layer: Mul, sources: list[Scaled]) -> Scaled:
         left, right = (self._out.linear(x, layer.place) for x in sources)
         return replace(self._emit(layer, [left, right], None), scale=compressed(left.scale * right.scale))
+
+    def _thresholds(self, layer: Thresholds, x: Scaled) -> Scaled:
+        """What is beside the codes goes into the thresholds; a factor below zero changes the codes' sign."""
+        x = self._out.rising(x, layer.place)
+        values = placed(layer.first, layer.step, layer.count)
+        fields = {"first": values.first, "step": values.step, "result_type": values.type}
+        made = replace(
+            layer,
+            inputs=(x.name,),
+            source=x.tensor,
+            thresholds=on_codes(layer.thresholds, x),
+            **fields,  # type: ignore[arg-type]
+        )
+        made = reached_by_some(made)
+        tensor = self._out.emit(shared(made) or made)
+        ends = [int(code) for code in values.type.encode([made.values[0], made.values[-1]])]
+        return Scaled(
+            name=layer.name,
+            tensor=tensor,
+            scale=values.scale,
+            shift=values.shift,
+            ends=(min(ends), max(ends)),
+        )
 
     def _leaky(self, layer: Leaky, x: Scaled) -> Scaled:
         x = self._out.linear(x, layer.place)

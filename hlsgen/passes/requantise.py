@@ -297,6 +297,21 @@ class Emitter:
         x = self.linear(x, place)
         return x if x.is_uniform else self.materialised(x, place)
 
+    def rising(self, x: Scaled, place: Place | None = None) -> Scaled:
+        """`x` with positive scales alone: codes of the other channels change their sign, those of scale 0
+        become what they stand for.
+        """
+        if x.rises:
+            return x
+        if not (x.scale != 0).all():
+            return self.materialised(x, place)
+        signs = np.sign(x.scale)
+        least, most = sorted((x.type.lowest_code, x.type.max_code))
+        target = code_type(min(least, -most), max(most, -least), x.type.fraction)
+        flipped = replace(x, scale=signs, shift=ZERO, low=None, high=None)
+        made = self.onto(flipped, ONE, target, target.lowest_code, target.max_code, place=place)
+        return replace(x.at(made), scale=np.abs(x.scale))
+
     def argument(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` as the value of a tensor that a function reads: exact, or see ARGUMENT_BITS."""
         return x if x.is_plain else self.materialised(x, place, ARGUMENT_BITS)

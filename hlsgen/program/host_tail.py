@@ -9,7 +9,7 @@ share of the work, element by element (softmax, argmax), or an order of elements
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hlsgen.base.fixed import Codes
@@ -83,5 +83,16 @@ def _without(graph: Graph, names: set[str]) -> Division:
     shown = [port for port in graph.outputs if port.source not in names]
     read = dict.fromkeys(name for layer in tail for name in layer.inputs if name not in names)
     taken = {port.source for port in shown}
-    cut = [Port.of(name, tensors[name]) for name in read if name not in taken]
+    cut: list[Port] = []
+    for name in read:
+        if name not in taken:
+            cut.append(Port.of(_free(name, (*shown, *cut)), tensors[name], name))
     return Division(head=replace(graph, layers=head, outputs=(*shown, *cut)), tail=tail)
+
+
+def _free(name: str, ports: Sequence[Port]) -> str:
+    """A name that none of the ports has: another output may be called as a layer is."""
+    taken = {port.name for port in ports}
+    while name in taken:
+        name += "_cut"
+    return name

@@ -29,6 +29,7 @@ from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
+from hlsgen.layers.thresholds import Thresholds
 from hlsgen.layers.unary import Unary
 from hlsgen.program.epilogue import Epilogue, NotFused
 from hlsgen.program.float_epilogue import FloatEpilogue
@@ -230,6 +231,11 @@ def table_of(layer: Unary) -> Codes:
     return found
 
 
+def _thresholds(layer: Layer, processor: Processor) -> Computed:
+    """A table has one entry for each code, whatever the channel; alike for all they are `steps`."""
+    raise NotFused("it has thresholds for each channel")
+
+
 def _pad(layer: Layer, processor: Processor) -> Computed:
     assert isinstance(layer, Pad)
     if layer.channels != (0, 0) or layer.value_code != 0:
@@ -307,5 +313,6 @@ RULES: tuple[tuple[type[Layer], Rule], ...] = (
     (Leaky, _values),
     (Table, _looked_up),
     (Steps, _looked_up),
+    (Thresholds, _thresholds),
 )
 """How each kind is computed."""

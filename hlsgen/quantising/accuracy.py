@@ -14,7 +14,7 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
-from hlsgen.model.accuracy import Accuracy, Chosen, Measured, Quality, Reached
+from hlsgen.model.accuracy import Accuracy, Measured, Quality, Reached
 from hlsgen.model.ir import Golden, Graph, PackedCodes, Port, golden_by_layer, run_golden
 from hlsgen.model.ports import tensor_codes
 from hlsgen.model.precision import Floats
@@ -38,7 +38,7 @@ def judged(fixed: Graph, run: FloatRun) -> Quality:
     return _quality(fixed, run, tensors, run.judging)
 
 
-def measured(fixed: Graph, run: FloatRun, chosen: Chosen | None = None) -> Measured:
+def measured(fixed: Graph, run: FloatRun) -> Measured:
     """Each layer of `fixed` that floating point has too against it, then each output, on all that is kept."""
     inputs = _encoded(fixed, run.inputs(run.kept))
     types, excess = fixed.tensors(), dict[str, Mapping[FixedType, OverflowCount]]()
@@ -62,7 +62,7 @@ def measured(fixed: Graph, run: FloatRun, chosen: Chosen | None = None) -> Measu
         layers=tuple(layers),
         inputs=inputs,
         golden=golden,
-        reached=Reached(held_out=held_out, of_ranges=of_ranges, chosen=chosen),
+        reached=Reached(held_out=held_out, of_ranges=of_ranges),
     )
 
 

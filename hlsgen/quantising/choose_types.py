@@ -17,8 +17,10 @@ from dataclasses import replace
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, tight_accumulator
 from hlsgen.base.quantise import nearest
+from hlsgen.designfile.precision_grammar import KEYS
+from hlsgen.designfile.validation import nearest as nearest_word
 from hlsgen.layers.base import Layer
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
@@ -29,11 +31,13 @@ from hlsgen.layers.softmax import ExponentialSum
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.model.ir import Graph, Port
-from hlsgen.model.precision import START_DB, Floats, Precision, saturating, to_nearest, whole_range
-from hlsgen.quantising.value_ranges import ValueRanges
+from hlsgen.model.precision import START_DB, Bits, Floats, Precision, saturating, to_nearest, whole_range
+from hlsgen.quantising.value_ranges import ValueRanges, weight_fits
 
 EXACT_READERS = (Clamp, Leaky, Cast)
 WIDEST_BIAS = 48
+SLOPE_BITS = 8
+"""Bits of the slopes of leaky layers, at the least where no type is said: there are few of them."""
 OTHER_BIASES = 4
 """How much larger the biases of other weights for the same kernel may be."""
 
@@ -49,16 +53,16 @@ def choose_types(
     any_weights: layers that other weights of the same types shall go into: their accumulators hold the sums
     of any weights, and their biases may be some times larger.
 
-    Raises DesignError: auto without calibration, a layer named that there is not, a type too narrow.
+    Raises DesignError: auto or widths of activations without calibration, weights of one bit, a layer named
+    that there is not, a type too narrow.
     """
     _check_names(graph, precision)
-    if precision.default == "auto" and ranges is None:
-        raise DesignError(
-            Problem(
-                message="precision auto chooses types from calibration data, and none is given",
-                fix='calibration=x with some typical frames, or a type such as precision="fixed<16,6>"',
-            )
-        )
+    if precision.by_frames and ranges is None:
+        asked = "auto chooses types" if precision.default == "auto" else "with widths chooses their ranges"
+        message = f"precision {asked} from calibration data, and none is given"
+        fix = 'calibration=x with some typical frames, or a type such as precision="fixed<16,6>"'
+        raise DesignError(Problem(message=message, fix=fix))
+    _check_weights(graph, precision)
     return _Typing(graph, precision, ranges, any_weights).graph_of()
 
 
@@ -68,7 +72,20 @@ def _check_names(graph: Graph, precision: Precision) -> None:
     if unknown:
         message = f"precision names {', '.join(unknown)}, which is no layer of {graph.name}"
         shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
-        raise DesignError(Problem(message=message, fix=f"the layers are {shown}"))
+        near = nearest_word(unknown[0], [*known, *KEYS])
+        raise DesignError(Problem(message=message, fix=f"{near}the layers are {shown}"))
+
+
+def _check_weights(graph: Graph, precision: Precision) -> None:
+    """Refuses weights of one bit, which are 0 and one negative value."""
+    for layer in graph.layers:
+        wished = precision.of(layer.name).weights or precision.weights or precision.default
+        if isinstance(layer, Conv2d) and wished == Bits(1):
+            message = f"{layer.name}: weights of 1 bit would be 0 and one negative value, and nothing else"
+            fix = (
+                "2 bits or more, such as weights: 2; of -1 and 1 alone only a model trained so has good ones"
+            )
+            raise DesignError(Problem(message=message, fix=fix, place=layer.place))
 
 
 class _Typing:
@@ -91,7 +108,7 @@ class _Typing:
         inputs: list[Port] = []
         for port in self.graph.inputs:
             given = self.precision.input
-            type_ = self._activation(port.name) if given is None else to_nearest(given)
+            type_ = self._activation(port.name) if given is None else self._given_input(port.name, given)
             self.types[port.name] = type_
             inputs.append(replace(port, tensor=replace(port.tensor, type=type_)))
         layers = []
@@ -106,18 +123,28 @@ class _Typing:
             layers.append(typed)
         return replace(self.graph, inputs=tuple(inputs)).with_layers(layers)
 
+    def _given_input(self, name: str, given: FixedType | Bits) -> FixedType:
+        return self._of_width(name, given) if isinstance(given, Bits) else to_nearest(given)
+
     def _activation(self, name: str) -> FixedType:
         default = self.precision.default
         if isinstance(default, FixedType):
             return saturating(default)
+        if isinstance(default, Bits):
+            return self._of_width(name, default)
         assert self.ranges is not None
         return self.ranges.tensor(name).of(self.target_db)
+
+    def _of_width(self, name: str, bits: Bits) -> FixedType:
+        """A tensor's type of that width, of the range that the frames ask for."""
+        assert self.ranges is not None
+        return self.ranges.tensor(name).of_width(bits.width)
 
     def _result(self, layer: Layer) -> FixedType | None:
         """The type of what `layer` gives; None: what it gives by nature."""
         given = self.precision.of(layer.name).output
         if given is not None:
-            return saturating(given)
+            return self._of_width(layer.name, given) if isinstance(given, Bits) else saturating(given)
         if layer.only_selects or (isinstance(layer, Steps) and set(layer.values) <= {0.0, 1.0}):
             return None  # a mask's zeros and ones are exact
         readers = self.readers[layer.name]
@@ -132,21 +159,25 @@ class _Typing:
         if isinstance(layer, Conv2d):
             return self._convolution(layer, sources[0], result)
         if isinstance(layer, Leaky):
-            width = self._weight_width(layer)
-            type_ = self.precision.of(layer.name).weights or _plain(whole_range(layer.slopes, width))
+            given = self.precision.of(layer.name).weights
+            width = given.width if isinstance(given, Bits) else self._slope_width()
+            type_ = given if isinstance(given, FixedType) else _plain(whole_range(layer.slopes, width))
             codes = nearest(layer.slopes, type_, f"{layer.name}: slopes", layer.place)
             layer = replace(layer, slopes=codes, slope_type=type_)
         return layer.retyped(sources, result)
 
-    def _weight_width(self, layer: Layer) -> int:
+    def _slope_width(self) -> int:
         default = self.precision.default
-        return default.width if isinstance(default, FixedType) else 8
+        if isinstance(default, Bits):
+            return max(default.width, SLOPE_BITS)
+        return default.width if isinstance(default, FixedType) else SLOPE_BITS
 
     def _convolution(self, layer: Conv2d, source: FixedType, result: FixedType | None) -> Conv2d:
         given = self.precision.of(layer.name)
-        values = np.asarray(layer.weights, np.float64)
+        values = layer.weights
         # a type that was chosen may clip rare outliers, one that was given must hold them all
-        chosen_type = given.weights or self.precision.weights or self._weight_type(layer, values)
+        wished = given.weights or self.precision.weights
+        chosen_type = wished if isinstance(wished, FixedType) else self._weight_type(layer, values, wished)
         codes = nearest(values, chosen_type, f"{layer.name}: weights", layer.place, narrow=True)
         weight = _plain(chosen_type)
         biases = np.asarray(layer.bias, np.float64)
@@ -158,12 +189,12 @@ class _Typing:
         typed = typed.retyped((source,), result)
         return self._accumulator(typed, exact_result=result is None)
 
-    def _weight_type(self, layer: Conv2d, values: Floats) -> FixedType:
-        default = self.precision.default
+    def _weight_type(self, layer: Conv2d, values: Codes, wished: Bits | None) -> FixedType:
+        default = wished or self.precision.default
         if isinstance(default, FixedType):
             return whole_range(values, default.width)
-        assert self.ranges is not None
-        return self.ranges.weights(layer).of(self.target_db)
+        fits = weight_fits(layer) if self.ranges is None else self.ranges.weights(layer)
+        return fits.of_width(default.width) if isinstance(default, Bits) else fits.of(self.target_db)
 
     def _accumulator(self, layer: Conv2d, *, exact_result: bool) -> Conv2d:
         constraints = self.precision.accumulator

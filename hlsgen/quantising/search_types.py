@@ -25,6 +25,8 @@ MOST_TRIALS = 7
 """Targets of all tensors that are tried for the sake of the outputs' decibels."""
 TRIAL_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
+FEW_TRIALS = 2
+"""More trials are judged by the outputs alone: the last one hardly pays for what all would measure."""
 FINEST_DB = 2.0
 """Nearer to the least target that suffices is not worth a trial."""
 LEAST_GAIN = 0.25
@@ -47,15 +49,25 @@ def quantised_network(
     With auto, the least target of all tensors is looked for that gives the outputs `precision.output_db` and
     `precision.agreement` on frames that are held out. any_weights and errors: those of `choose_types`.
     """
-    if calibration is None or precision.default != "auto":
-        fixed = run_passes(choose_types(reference, precision, None, any_weights), FIXED_PASSES)
-        return fixed, None if calibration is None else measured(fixed, calibration)
+    if calibration is None:
+        return run_passes(choose_types(reference, precision, None, any_weights), FIXED_PASSES), None
+    if precision.default != "auto":
+        ranges = ValueRanges(calibration, precision.headroom) if precision.by_frames else None
+        fixed = run_passes(choose_types(reference, precision, ranges, any_weights), FIXED_PASSES)
+        progress("comparing the types with floating point")
+        found = measured(fixed, calibration)
+        return fixed, found if ranges is None else _with(found, Chosen(headrooms=ranges.headrooms))
     search = _Search(reference, precision, calibration, any_weights, progress)
-    found = search.found()
-    graph = search.graph(found.target_db)
+    target_db = search.found().target_db
+    graph = search.graph(target_db)
     progress("comparing the chosen types with floating point")
-    chosen = Chosen(target_db=found.target_db, headrooms=search.ranges.headrooms)
-    return graph, measured(graph, calibration, chosen)
+    known = search.known_of(graph) or measured(graph, calibration)
+    return graph, _with(known, Chosen(target_db=target_db, headrooms=search.ranges.headrooms))
+
+
+def _with(found: Measured, chosen: Chosen) -> Measured:
+    """The same, and what was chosen by the frames."""
+    return replace(found, reached=replace(found.reached, chosen=chosen))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +106,7 @@ class _Search:
         self.ranges = ValueRanges(run, precision.headroom)
         self.made: list[_Trial] = []
         self._last: tuple[float, Graph] | None = None
+        self._known: Measured | None = None
         affordable = TRIAL_MACS // max(1, reference.macs * len(run.judging))
         self.trials = max(2, min(MOST_TRIALS, affordable))
         self.steps = max(1, min(MOST_STEPS, affordable))
@@ -174,14 +187,25 @@ class _Search:
         self.progress(
             f"choosing number types: trial {len(self.made) + 1}, {target_db:.0f} dB for each tensor"
         )
-        trial = _Trial(target_db=target_db, quality=judged(self.graph(target_db), self.run))
+        trial = _Trial(target_db=target_db, quality=self._quality(self.graph(target_db)))
         self.made.append(trial)
         return trial
+
+    def _quality(self, graph: Graph) -> Quality:
+        if len(self.run.kept) > 1 or self.trials > FEW_TRIALS:
+            return judged(graph, self.run)
+        # of a single frame all is judged that is measured in the end: golden runs once less
+        self._known = measured(graph, self.run)
+        return self._known.reached.judged
+
+    def known_of(self, graph: Graph) -> Measured | None:
+        """What a trial has measured of `graph`, if it was the last one."""
+        return self._known if self._known is not None and self._known.graph is graph else None
 
     def graph(self, target_db: float) -> Graph:
         """The network with the types of a target. The last one is kept: each has codes of all weights."""
         if self._last is None or self._last[0] != target_db:
-            self._last = None
+            self._last = self._known = None
             constraints = replace(self.precision, target_db=target_db)
             typed = choose_types(self.reference, constraints, self.ranges, self.any_weights)
             self._last = target_db, run_passes(typed, FIXED_PASSES)

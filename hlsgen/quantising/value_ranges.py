@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from hlsgen.base.fixed import Codes
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add, Mul
 from hlsgen.layers.clamp import Clamp
@@ -50,18 +51,22 @@ class ValueRanges:
         return self._tensors[name]
 
     def weights(self, layer: Conv2d) -> Fits:
-        """Always signed: weights of one sign are no reason to lose the other."""
         if layer.name not in self._weights:
-            self._weights[layer.name] = Fits(values=_some(np.asarray(layer.weights, np.float64)), signed=True)
+            self._weights[layer.name] = weight_fits(layer)
         return self._weights[layer.name]
 
 
-def _some(values: Floats) -> Floats:
+def weight_fits(layer: Conv2d) -> Fits:
+    """Types for a layer's weights. Always signed: weights of one sign are no reason to lose the other."""
+    return Fits(values=_some(layer.weights), signed=True)
+
+
+def _some(values: Codes) -> Floats:
     flat = values.reshape(-1)
     if flat.size <= MOST_SAMPLES:
-        return flat
+        return flat.astype(np.float64)
     some = np.random.default_rng(0).choice(flat, MOST_SAMPLES, replace=False)
-    return np.concatenate([some, [flat.min(), flat.max()]])
+    return np.concatenate([some.astype(np.float64), [flat.min(), flat.max()]])
 
 
 def headroom_by_frames(run: FloatRun, name: str) -> float:

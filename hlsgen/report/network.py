@@ -28,8 +28,8 @@ from hlsgen.schedule.results import KernelSchedule
 from hlsgen.schedule.stage_depths import latencies_of_processes
 
 
-class NetworkHardware(Protocol):
-    """The hardware of a network. each: what an instance takes."""
+class Instances(Protocol):
+    """Of a network's hardware. each: what one takes."""
 
     @property
     def instances(self) -> int: ...
@@ -46,7 +46,7 @@ class NetworkEstimate(Estimates, ABC):
     name, cycles from reading to writing by the schedule of the emitted code; None: round figures.
     """
 
-    hardware: NetworkHardware
+    hardware: Instances
     accuracy: tuple[Accuracy, ...]
     quality: Quality | None
     explored: Search | None = None

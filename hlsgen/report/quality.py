@@ -54,9 +54,9 @@ class Asked(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenTypes(Section):
-    """What auto chose: decibels for each tensor, and the headroom of each by its name."""
+    """What was chosen by frames: decibels for each tensor (null: widths are given), headrooms by name."""
 
-    target_db: Any_
+    target_db: Any_ | None
     headroom: Annotated[Mapping[Text, Any_], Field(max_length=MOST_ROWS)]
 
 
@@ -152,11 +152,14 @@ def _summary(asked: Asked, held_out: FramesAccuracy | None, of_ranges: FramesAcc
         wish = f"{asked.output_db:g} dB and an agreement of {asked.agreement:.0%}"
         given = asked.headroom
         lines.append(f"Asked for: {wish}" + ("." if given is None else f", with a headroom of {given:g}."))
+    elif asked.types.startswith("int"):
+        lines.append(f"Asked for: {asked.types.removeprefix('int')} bits for each tensor.")
     return lines
 
 
 def _chosen(chosen: Chosen) -> ChosenTypes:
-    return ChosenTypes(target_db=round(chosen.target_db, 2), headroom=dict(sorted(chosen.headrooms.items())))
+    target_db = None if chosen.target_db is None else round(chosen.target_db, 2)
+    return ChosenTypes(target_db=target_db, headroom=dict(sorted(chosen.headrooms.items())))
 
 
 def _choice(chosen: Chosen | None) -> list[str]:
@@ -164,7 +167,8 @@ def _choice(chosen: Chosen | None) -> list[str]:
         return []
     each = chosen.headrooms
     least, most = min(each.values()), max(each.values())
-    text = f"Chosen: {chosen.target_db:.1f} dB for each tensor, with a headroom of {least:g}"
+    what = "ranges" if chosen.target_db is None else f"{chosen.target_db:.1f} dB for each tensor,"
+    text = f"Chosen: {what} with a headroom of {least:g}"
     if most > least:
         more = sum(one > least for one in each.values())
         text += f"; of up to {most:.1f} for {more} of {len(each)} in which frames differ more"

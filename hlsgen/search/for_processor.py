@@ -20,7 +20,7 @@ from hlsgen.program.host_tail import Division, divided
 from hlsgen.program.lowering import lowered
 from hlsgen.program.program import Program, program
 from hlsgen.program.tiling import NotTiled
-from hlsgen.search.shared import TOGETHER
+from hlsgen.search.processor_rounds import TOGETHER
 from hlsgen.search.task_times import TaskTimes
 
 

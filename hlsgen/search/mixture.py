@@ -35,8 +35,9 @@ from hlsgen.search.candidates import share_of
 from hlsgen.search.graph_cuts import after, before
 from hlsgen.search.offchip_weights import Offchip, kept_on_chip
 from hlsgen.search.processor_limits import bottleneck
+from hlsgen.search.processor_rounds import Candidate, Rounds
 from hlsgen.search.program_tails import Tails
-from hlsgen.search.shared import Candidate, Rounds, SharedHardware, SharedSearch
+from hlsgen.search.shared import SharedHardware, SharedSearch
 from hlsgen.search.slr_cut import taken_by_slr
 from hlsgen.search.streaming import MARGIN, STEP, StreamingHardware, balance
 from hlsgen.search.task_placement import packed, shared_banks

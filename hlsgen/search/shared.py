@@ -41,14 +41,13 @@ from hlsgen.search.board_limits import room
 from hlsgen.search.candidates import share_of
 from hlsgen.search.processor_limits import DDR, Misses, bottleneck
 from hlsgen.search.processor_needs import needed_widths, widest, without_tail
+from hlsgen.search.processor_rounds import TOGETHER, Candidate, Rounds, frames_together
 from hlsgen.search.task_placement import packed, shared_banks
-from hlsgen.search.task_times import TaskTimes, Timed
+from hlsgen.search.task_times import TaskTimes
 from hlsgen.targets.board import Board
 
 ROWS = (1, 3, 5, 7, 9, 11, 13)
 LANES = (4, 8, 16, 32)
-TOGETHER = (1, 2, 4, 8, 16)
-"""Frames of a round: weights are read once for those that lie on chip together."""
 PIXEL_DEPTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WEIGHT_DEPTHS = (64, 128, 256, 512, 1024, 2048)
 EXTRA_PARTS = (4, 2, 1)
@@ -163,46 +162,12 @@ def shared_hardware(
     return SharedSearch(graph, board, constraints, clock_mhz, batch, progress).best()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """A processor, what it takes, how many fit; cycles: of a frame, which it takes no less than."""
-
-    processor: Processor
-    each: Resources
-    count: int
-    cycles: int
-
-    @property
-    def bound(self) -> float:
-        """Frames a cycle that they cannot be above."""
-        return self.count / self.cycles
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rounds:
-    """A candidate at work on rounds of `together` frames, which take so many cycles."""
-
-    candidate: Candidate
-    together: int
-    cycles: int
-    timed: Timed
-
-    @property
-    def frames_per_cycle(self) -> float:
-        """Frames a cycle of all instances."""
-        return self.candidate.count * self.together / self.cycles
-
-    @property
-    def interval(self) -> int:
-        """Cycles a frame of an instance."""
-        return -(-self.cycles // self.together)
-
-
 @dataclass
 class SharedSearch:
     """The processors of the list that keep to the constraints. Raises NoFit: no processor can.
 
-    batch: frames that come in one go: no more of them go together than every processor gets.
+    batch: frames that come in one go, which the fastest is the fastest for: no more of them go together than
+    every processor gets.
     """
 
     graph: Graph
@@ -230,8 +195,7 @@ class SharedSearch:
 
     def best(self) -> SharedHardware:
         """The fastest. Raises NoFit: none keeps to the constraints."""
-        candidates = sorted(self.candidates(), key=lambda one: (-one.bound, self._price(one)))
-        found = self.fastest(candidates)
+        found = self.fastest(list(self.candidates()))
         if found is None:
             raise self.misses.no_fit(self.graph, self.board, self.constraints)
         return found
@@ -240,25 +204,36 @@ class SharedSearch:
         return share_of(one.each, self.board)
 
     def fastest(self, candidates: Sequence[Candidate]) -> SharedHardware | None:
-        """The fastest of candidates, those with the highest bounds first; None: there is none."""
+        """The fastest of candidates for the batch, and of those the fastest for any; None: there is none."""
+        batch = self.batch
+        ordered = sorted(candidates, key=lambda one: (-one.bound_of(batch), -one.bound, self._price(one)))
         found: Rounds | None = None
-        for number, one in enumerate(candidates):
-            if found is not None and one.bound <= found.frames_per_cycle:
+        for number, one in enumerate(ordered):
+            if found is not None and one.bound_of(batch) < found.rate_of(batch):
                 break
-            self.progress("choosing the processor", number, len(candidates))
-            for rounds in self.rounds(one):
-                if found is None or rounds.frames_per_cycle > found.frames_per_cycle:
+            self.progress("choosing the processor", number, len(ordered))
+            for rounds in self.rounds(one, found):
+                if found is None or self._merit(rounds) > self._merit(found):
                     found = rounds
         return None if found is None else self.made(found)
 
-    def rounds(self, one: Candidate) -> Iterator[Rounds]:
-        """A candidate with as many frames a round as there are, where its memories hold the tasks."""
+    def _merit(self, one: Rounds) -> tuple[float, float]:
+        """Frames a cycle of the batch, and of any number of them."""
+        return one.rate_of(self.batch), one.frames_per_cycle
+
+    def rounds(self, one: Candidate, best: Rounds | None = None) -> Iterator[Rounds]:
+        """A candidate with as many frames a round as there are, where its memories hold the tasks.
+
+        best: found before; what cannot be better is left out.
+        """
         wished, rate = self.constraints.target_interval, self._rate(one.count)
-        most = -(-self.batch // one.count)
+        least = (0.0, 0.0) if best is None else self._merit(best)
         tasks = self._lowered(one.processor).tasks
         if one.processor.window_columns and not any(task.behind for task in tasks):
             return  # its memories are too small for them: one without the hardware for windows is as fast
-        for together in self._values("together", [1, *(some for some in TOGETHER[1:] if some <= most)]):
+        for together in self._values("together", frames_together(-(-self.batch // one.count))):
+            if (one.bound_of(self.batch, together), one.bound) <= least:
+                continue
             self.tried += 1
             try:
                 timed = self.times.of(one.processor, tasks, together)
@@ -424,7 +399,7 @@ class SharedSearch:
             (band_blocks(smallest, task, 1) * one.in_groups * task.in_shape[2], task.name)
             for task, one in zip(tasks, tilings, strict=True)
         )
-        most = max(self._values("together", TOGETHER))
+        most = max(self._values("together", [min(TOGETHER[-1], self.batch)]))
         cycles = busy + len(tasks) * TASK_CYCLES // most
         for pixel_depth, weight_depth in product(every, weight_depths):
             if pixel_depth >= least:

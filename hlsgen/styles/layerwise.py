@@ -23,7 +23,6 @@ from hlsgen.model.clipping import Clipped
 from hlsgen.model.ir import Golden, counted_golden
 from hlsgen.report.content import Report
 from hlsgen.report.layerwise import LayerwiseEstimate, layerwise_markdown
-from hlsgen.report.quality import quality_figures
 from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
 from hlsgen.styles.network_style import SimulatedNetwork
 from hlsgen.targets.terms import CostStyle
@@ -55,18 +54,7 @@ class LayerwiseNetwork(SimulatedNetwork[LayerwiseHardware]):
         return layerwise_weight_files(self.hardware)
 
     def estimate(self) -> LayerwiseEstimate:
-        return LayerwiseEstimate(
-            design=self.name,
-            hardware=self.hardware,
-            graph=self.graph,
-            board=self.board,
-            clock=self.clock,
-            batch=self.batch,
-            accuracy=self.accuracy,
-            quality=quality_figures(self.reached, self.precision),
-            explored=self.explored,
-            styles=self.styles,
-        )
+        return self.estimated(LayerwiseEstimate)
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return layerwise_plan(

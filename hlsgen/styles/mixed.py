@@ -21,7 +21,6 @@ from hlsgen.hardware.processor_file import BuiltProcessor
 from hlsgen.layers.row_blocks import RowBlocks
 from hlsgen.report.content import Report
 from hlsgen.report.mixed import MixedEstimate, mixed_markdown
-from hlsgen.report.quality import quality_figures
 from hlsgen.search.mixture import MixedHardware, mixed_hardware
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.styles.shared import SharedNetwork
@@ -90,18 +89,7 @@ class MixedNetwork(NetworkStyle[MixedHardware]):
         return layer
 
     def estimate(self) -> MixedEstimate:
-        return MixedEstimate(
-            design=self.name,
-            hardware=self.hardware,
-            graph=self.graph,
-            board=self.board,
-            clock=self.clock,
-            batch=self.batch,
-            accuracy=self.accuracy,
-            quality=quality_figures(self.reached, self.precision),
-            explored=self.explored,
-            styles=self.styles,
-        )
+        return self.estimated(MixedEstimate)
 
     @property
     def built(self) -> BuiltProcessor:

@@ -34,6 +34,8 @@ from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.explored import Search
+from hlsgen.report.network import Instances, NetworkEstimate
+from hlsgen.report.quality import quality_figures
 from hlsgen.report.styles import StyleFigures
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
@@ -43,8 +45,8 @@ MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
 
 
-class NetworkHardware(Protocol):
-    """The hardware of a network of either style."""
+class NetworkHardware(Instances, Protocol):
+    """The hardware of a network of any style."""
 
     @property
     def weights(self) -> Mapping[str, WeightPlace]:
@@ -55,6 +57,7 @@ class NetworkHardware(Protocol):
 
 
 N = TypeVar("N", bound=NetworkHardware)
+Estimated = TypeVar("Estimated", bound=NetworkEstimate)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,6 +85,21 @@ class NetworkStyle(Style[N]):
     given_types: frozenset[str] = frozenset()
     explored: Search | None = None
     styles: tuple[StyleFigures, ...] = ()
+
+    def estimated(self, kind: type[Estimated]) -> Estimated:
+        """The modelled figures of the network, as its style has them."""
+        return kind(
+            design=self.name,
+            hardware=self.hardware,
+            graph=self.graph,
+            board=self.board,
+            clock=self.clock,
+            batch=self.batch,
+            accuracy=self.accuracy,
+            quality=quality_figures(self.reached, self.precision),
+            explored=self.explored,
+            styles=self.styles,
+        )
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         known = self.measured.golden_for(self.graph, inputs) if self.measured else None

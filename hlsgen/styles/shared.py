@@ -23,7 +23,6 @@ from hlsgen.emit.xrt_program import call_rounds
 from hlsgen.hardware.processor_file import BuiltProcessor
 from hlsgen.model.ir import Golden, counted_golden
 from hlsgen.report.content import Report
-from hlsgen.report.quality import quality_figures
 from hlsgen.report.shared import SharedEstimate, shared_markdown
 from hlsgen.search.shared import SharedHardware, shared_hardware
 from hlsgen.styles.network_style import SimulatedNetwork, frames_in, workers
@@ -53,18 +52,7 @@ class SharedNetwork(SimulatedNetwork[SharedHardware]):
         return counted_golden(self.graph, inputs, compute=self.hardware.program.golden_of)
 
     def estimate(self) -> SharedEstimate:
-        return SharedEstimate(
-            design=self.name,
-            hardware=self.hardware,
-            graph=self.graph,
-            board=self.board,
-            clock=self.clock,
-            batch=self.batch,
-            accuracy=self.accuracy,
-            quality=quality_figures(self.reached, self.precision),
-            explored=self.explored,
-            styles=self.styles,
-        )
+        return self.estimated(SharedEstimate)
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         hardware = self.hardware

@@ -18,7 +18,6 @@ from hlsgen.csim.streaming import NetworkRun, StreamingRun, simulate
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.streaming import streaming_plan
 from hlsgen.report.content import Report
-from hlsgen.report.quality import quality_figures
 from hlsgen.report.streaming import StreamingEstimate, streaming_markdown
 from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.network_style import SimulatedNetwork
@@ -49,18 +48,7 @@ class StreamingNetwork(SimulatedNetwork[StreamingHardware]):
         return weight_files(self.hardware.pipeline)
 
     def estimate(self) -> StreamingEstimate:
-        return StreamingEstimate(
-            design=self.name,
-            graph=self.graph,
-            board=self.board,
-            clock=self.clock,
-            batch=self.batch,
-            accuracy=self.accuracy,
-            quality=quality_figures(self.reached, self.precision),
-            hardware=self.hardware,
-            explored=self.explored,
-            styles=self.styles,
-        )
+        return self.estimated(StreamingEstimate)
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return streaming_plan(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Literal
 from weakref import WeakValueDictionary
@@ -26,6 +26,8 @@ Side = Literal["reads", "writes"]
 
 MOST_KNOWN = 512
 """Loops that are kept, the last ones used: those of a few kernels."""
+MOST_PICKED = 1 << 14
+"""Blocks of which it is kept what they wait for."""
 
 
 class Pick:
@@ -133,19 +135,17 @@ def pieces_between(source: Rows, target: Rows, shift: int, period: int | None) -
 
     period: iterations after which both go on; None: they do not.
     """
-    blocks, known = source.repeated(target.first - shift, target.last - shift, period), {}
+    blocks = source.repeated(target.first - shift, target.last - shift, period)
     found: list[tuple[Piece, ...]] = []
     for base, pattern in target:
         first, spans = blocks.spans(base - shift, pattern)
-        key = (pattern, spans)
-        if key not in known:
-            known[key] = _picked(pattern, spans)
-        found.append(
-            tuple((begin, end, pick, *blocks.place(first + at)) for begin, end, pick, at in known[key])
-        )
+        picked = _picked(pattern, spans)
+        found.append(tuple((begin, end, pick, *blocks.place(first + at)) for begin, end, pick, at in picked))
     return found
 
 
+# streams of layers that are alike, and of one layer in other foldings, have blocks in common
+@lru_cache(maxsize=MOST_PICKED)
 def _picked(target: Pattern, spans: Spans) -> list[tuple[int, int, Pick, int]]:
     """(from, to, the words that these wait for, of which block) of a block's words; block -1: of none."""
     if not spans:

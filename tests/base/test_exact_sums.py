@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hlsgen.base.exact_sums import exact_product
+from hlsgen.base.exact_sums import exact_product, whole_product
 from tests.support.other_processor import ENVIRONMENT
 
 RNG = np.random.default_rng(3)
@@ -40,6 +40,37 @@ def test_any_order_gives_the_same_bits() -> None:
     permuted = exact_product(np.ascontiguousarray(left[:, order]), right[order])
     np.testing.assert_array_equal(permuted, exact_product(left, right))
     assert np.any(left @ right != left[:, order] @ right[order])
+
+
+@pytest.mark.parametrize("reach", [3, 40, 127, 400, 4000])
+@pytest.mark.parametrize("inner", [1, 577, 4001])
+def test_products_of_whole_numbers_are_exact(reach: int, inner: int) -> None:
+    left, right = RNG.integers(-reach, reach + 1, (5, inner)), RNG.integers(-reach, reach + 1, (inner, 6))
+    got = whole_product(left.astype(np.float32), right.astype(np.float32))
+    np.testing.assert_array_equal(got.astype(np.int64), left @ right)
+
+
+@pytest.mark.parametrize("value", [63, 64, 255])
+def test_the_largest_sums_of_whole_numbers_are_exact(value: int) -> None:
+    """One product more than float32 holds is enough to show: all of one sign, and odd."""
+    for inner in (1 << 24) // value**2 + np.arange(-2, 3):
+        left = np.full((1, int(inner)), value, np.float32)
+        right = np.full((int(inner), 2), value, np.float32)
+        right[0, 0] -= 1
+        got = whole_product(left, right).astype(np.int64)
+        assert got.tolist() == [[int(inner) * value**2 - value, int(inner) * value**2]]
+
+
+def test_only_the_first_part_is_too_large_for_float32() -> None:
+    left, right = np.ones((2, 4096), np.float32), np.ones((4096, 3), np.float32)
+    left[:, :512] = right[:512] = 4095
+    got = whole_product(left, right).astype(np.int64)
+    assert got.tolist() == [[512 * 4095**2 + 3584] * 3] * 2
+
+
+def test_numbers_next_to_zero_are_sliced_too() -> None:
+    left, right = np.full((2, 3), 2.0**-1060), np.full((3, 2), 2.0**500)
+    np.testing.assert_array_equal(exact_product(left, right), np.full((2, 2), 3 * 2.0**-560))
 
 
 def test_zeros_and_nothing() -> None:

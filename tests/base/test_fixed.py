@@ -9,16 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import (
-    FixedType,
-    FloatType,
-    Overflow,
-    Rounding,
-    accumulator_type,
-    parse_type,
-    tight_accumulator,
-)
+from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding, accumulator_type, tight_accumulator
 from hlsgen.base.overflow_count import OverflowCount, counting_overflow
+from hlsgen.base.type_text import parse_type
 from tests.support.casts import as_array, overflowing, ufixed
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import parse_type
 from hlsgen.base.floating import HALF
 from hlsgen.base.quantise import quantised
+from hlsgen.base.type_text import parse_type
 from tests.support.halves import EXTREMES, flushed, rational_half
 
 BITS = st.one_of(st.integers(0, 0xFFFF), st.sampled_from(EXTREMES))

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from hlsgen.base.cpp_names import CPP_KEYWORDS
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import parse_type
+from hlsgen.base.type_text import parse_type
 from hlsgen.designfile.json_schemas import design_json_schema
 from hlsgen.designfile.schema import KINDS, DesignFile, LayerMapping
 from hlsgen.designfile.schema_values import SampleFile, WeightFile, WeightSeed

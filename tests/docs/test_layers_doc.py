@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 import hlsgen.layers
-from hlsgen.base.fixed import FixedType, parse_type
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.type_text import parse_type
 from hlsgen.frontends.torch.alternatives import REMEDIES
 from hlsgen.layers import packing
 from hlsgen.layers.argmax import ArgMax

@@ -53,6 +53,7 @@ def test_the_document_has_what_is_tested_here() -> None:
         ["hlsgen", "check"],
         ["hlsgen", "estimate"],
         ["hlsgen", "build"],
+        ["hlsgen", "estimate"],
     ]
 
 
@@ -86,7 +87,7 @@ def test_other_frameworks(names: dict[str, Any], folder: Path, capsys: pytest.Ca
 
 
 def test_precision(names: dict[str, Any], folder: Path) -> None:
-    """As the table says it, of the four designs."""
+    """As the table says it, of the six designs."""
     from net import make_net
 
     x = np.random.default_rng(0).uniform(-1, 1, (16, 1, 8, 8))
@@ -98,7 +99,18 @@ def test_precision(names: dict[str, Any], folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hlsgen.api.from_model.from_torch", lambda *a, **k: designs.append(made(*a, **k)))
         exec("import hlsgen\n" + SNIPPETS[2], kept)
-    auto, plain, floats, mixed = ({layer.name: layer for layer in design.graph.layers} for design in designs)
+    auto, eight, by_layer, plain, floats, mixed = (
+        {layer.name: layer for layer in design.graph.layers} for design in designs
+    )
+    assert {eight[name].output_type.width for name in ("conv1", "conv2", "relu_2", "fc")} == {8}
+    assert {one.weight_type.width for one in eight.values() if hasattr(one, "weight_type")} == {8}
+    assert not eight["conv1"].output_type.signed and eight["fc"].output_type.signed
+    assert [
+        (by_layer[name].weight_type.width, by_layer[name].result_type.width) for name in ("conv1", "conv2")
+    ] == [
+        (4, 8),
+        (4, 4),
+    ]
     assert list(auto) == list(plain) == ["conv1", "conv2", "add", "relu_2", "pool", "fc"]
     assert all(layer.result_type.width <= 16 for name, layer in auto.items() if name in ("conv1", "fc"))
     assert str(plain["conv1"].result_type) == "fixed<16,6,rnd,sat>"
@@ -107,7 +119,7 @@ def test_precision(names: dict[str, Any], folder: Path) -> None:
     assert {str(layer.output_type) for layer in floats.values()} == {"float32"}
     assert str(mixed["conv1"].weight_type) == "fixed<8,1>"
     assert str(mixed["fc"].result_type) == "fixed<16,6,rnd,sat>"
-    assert str(designs[3].graph.input.type) == "fixed<8,1,rnd,sat>"
+    assert str(designs[5].graph.input.type) == "fixed<8,1,rnd,sat>"
 
 
 def test_what_auto_reaches(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from hlsgen.base.fixed import parse_type
+from hlsgen.base.type_text import parse_type
 from hlsgen.lint import lint
 from tests.support.build_folders import CASES, emitted, write_build
 from tests.support.documents import assert_constants_are_as_stated, blocks, document, rows, ticked

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hlsgen.base.fixed import parse_type
+from hlsgen.base.type_text import parse_type
 from hlsgen.emit.ompss_project import ait_name
 from hlsgen.hardware.conv_folding import Folding
 from tests.support.build_folders import (

@@ -80,6 +80,35 @@ def test_weights_have_a_type_of_their_own_if_it_is_said() -> None:
     assert plain == FixedType(4, 2) and own == FixedType(4, 1)
 
 
+def test_a_plain_model_takes_widths_and_one_with_quantizers_none(tmp_path: Path) -> None:
+    """Those are chosen from frames, and a model with quantizers is none in floating point to run them in."""
+    model = functional(VECTOR, L.Dense(5, activation="relu"), L.Dense(3, name="last"))
+    frames = np.random.default_rng(0).normal(0, 1, (16, *VECTOR))
+    design = hlsgen.from_qkeras(model, calibration=frames, precision=7, board="zcu102")
+    widths = [(one.weight_type.width, one.output_type.width) for one in design.graph.layers]  # type: ignore[attr-defined, union-attr]
+    assert widths == [(7, 7), (7, 7)]
+    with pytest.raises(DesignError, match="has no quantizer") as failure:
+        hlsgen.from_qkeras(partly_quantised(), precision=8, board="zcu102")
+    assert all("fixed<16,6>" in one.fix for one in failure.value.problems)
+    with pytest.raises(DesignError, match="take a type, not a width"):
+        hlsgen.from_qkeras(partly_quantised(), precision={"default": "fixed<16,6>", "weights": 8})
+    whole = functional(IMAGE, Q.QConv2D(4, 3, **KERNEL), Q.QActivation("quantized_relu(6,3)"))
+    whole.save(tmp_path / "whole.h5")
+    (tmp_path / "whole.yaml").write_text("name: whole\nboard: zcu102\nmodel: {qkeras: whole.h5}\n")
+    wrong: list[Any] = [8, {"input": 8}]
+    for precision in wrong:
+        with pytest.raises(DesignError, match="brings its own number types"):
+            hlsgen.from_qkeras(whole, precision=precision, board="zcu102")
+    with pytest.raises(DesignError, match="brings its own number types") as of_file:
+        hlsgen.load(tmp_path / "whole.yaml", precision=8)
+    assert of_file.value.problems[0].place is None
+    (tmp_path / "whole.yaml").write_text(
+        "name: whole\nboard: zcu102\nmodel: {qkeras: whole.h5}\nprecision: {input: 8}\n"
+    )
+    with pytest.raises(DesignError, match="type is int8, but the network's own quantizers make"):
+        hlsgen.load(tmp_path / "whole.yaml")
+
+
 def test_from_qkeras_takes_the_default_from_precision() -> None:
     precision = {"default": "fixed<16,6>", "input": "fixed<8,3>"}
     design = hlsgen.from_qkeras(partly_quantised(), precision=precision, board="zcu102")

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, parse_type
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.type_text import parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.stage import Fold

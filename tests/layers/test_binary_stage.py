@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.type_text import parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.stage import Fold

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import parse_type
+from hlsgen.base.type_text import parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.csim.verification import compare
 from hlsgen.designfile.constraints import NoFit

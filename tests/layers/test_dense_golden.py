@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, parse_type
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax as exact_log_softmax
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, parse_type
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.type_text import parse_type
 from hlsgen.csim.compiler import Headers
 from hlsgen.layers.log_softmax import LOG_FRACTION, LogSoftmax
 from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import FixedType, parse_type
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.type_text import parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.binary import Add, Mul

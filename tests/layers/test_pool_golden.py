@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import Codes, FixedType, parse_type
+from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.division import Averaging, exact_reciprocal
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.pool2d import Pool2d

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding
+from hlsgen.base.type_text import parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.base import Shape
 from hlsgen.layers.global_pool import GlobalPool

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, Overflow, parse_type
+from hlsgen.base.fixed import FixedType, Overflow
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.crop import Crop
 from hlsgen.layers.pad import Pad

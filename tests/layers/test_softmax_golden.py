@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import Codes, FixedType, parse_type
+from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.log_softmax import LogSoftmax
 from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS, Softmax

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.table import DIRECT_BITS, EXACT_BITS, FUNCTIONS, Table
 from tests.support.layers.exact import FLOAT, codes_of, fixed_types, messages, tensor
 

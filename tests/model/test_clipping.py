@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 import hlsgen
 from hlsgen.api.design import Design
 from hlsgen.api.project import build
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.base.overflow_count import counting_overflow
+from hlsgen.base.type_text import parse_type
 from hlsgen.cli.commands import cli
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.table import Table
@@ -156,7 +157,7 @@ def test_a_build_says_it_too(folder: Path) -> None:
     words = ["build", "net.yaml", "-o", "b", "--no-csim"]
     plain = CliRunner().invoke(cli, words)
     assert plain.exit_code == 0, plain.output
-    assert "warning: number types (precision: auto) were chosen from a stand-in photograph" in plain.stderr
+    assert "warning: number types were chosen from a stand-in photograph" in plain.stderr
     assert "number types chosen from a stand-in photograph: 32 frames" in plain.stdout
     x = 5.0 * images()  # beyond the headroom of types chosen from the photograph
     np.save("x.npy", x)

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, Overflow, Rounding
+from hlsgen.base.type_text import parse_type
 from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add, Mul
 from hlsgen.layers.clamp import Clamp
@@ -17,6 +18,7 @@ from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pad import Pad
+from hlsgen.layers.thresholds import Thresholds
 from hlsgen.model.ir import Graph, Port
 from hlsgen.program.lowering import lowered
 from tests.support.kernels import conv
@@ -110,6 +112,10 @@ REFUSED: list[tuple[str, Layer]] = [
         ),
     ),
     ("a slope for each channel", unary(Leaky, "x", slopes=np.arange(8), slope_type=SAT, result_type=SAT)),
+    (
+        "thresholds for each channel",
+        unary(Thresholds, "x", thresholds=np.arange(8.0).reshape(8, 1), result_type=FixedType(1, 1, False)),
+    ),
     ("with another value than 0", unary(Pad, "x", padding=(1, 1, 1, 1), value=1.0)),
     ("it pads channels", unary(Pad, "x", channels=(1, 0))),
     ("its results are fixed<9,4,rnd,sat>", convolution("c", "x", replace(SAT, width=9))),

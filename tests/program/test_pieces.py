@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import parse_type
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.base import Shape, Tensor
 from hlsgen.layers.concat import Concat

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import MismatchError
-from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding
+from hlsgen.base.type_text import parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.emit.shared import program_data
 from hlsgen.hardware.processor import Processor

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError, MismatchError, ToolError
-from hlsgen.base.fixed import parse_type
+from hlsgen.base.type_text import parse_type
 from hlsgen.csim import testbench
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Mul

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, parse_type
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pool2d import Pool2d

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 import hlsgen
 from hlsgen import runtime
 from hlsgen.base.errors import DesignError, HlsgenError, ToolError
-from hlsgen.base.fixed import FixedType, Overflow, parse_type
+from hlsgen.base.fixed import FixedType, Overflow
+from hlsgen.base.type_text import parse_type
 from hlsgen.hardware.host_interface import HostTensor, read_interface
 from hlsgen.runtime.ddr_frames import packed, unpacked
 from hlsgen.runtime.simulation import Simulation

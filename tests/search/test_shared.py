@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from hlsgen.designfile.constraints import (
 )
 from hlsgen.designfile.style_keys import mapping_problems
 from hlsgen.model.ir import Graph
+from hlsgen.search.processor_rounds import frames_together
 from hlsgen.search.shared import SharedHardware, SharedSearch
 from hlsgen.targets.board import Board, load_board
 
@@ -63,20 +65,53 @@ def board() -> Board:
     return load_board("zcu102").for_style("shared")
 
 
-def search(graph: Graph, board: Board, **constraints: object) -> SharedSearch:
-    return SharedSearch(graph, board, NetworkConstraints(**constraints), 300, 64)  # type: ignore[arg-type]
+def search(graph: Graph, board: Board, batch: int = 64, **constraints: object) -> SharedSearch:
+    return SharedSearch(graph, board, NetworkConstraints(**constraints), 300, batch)  # type: ignore[arg-type]
 
 
-def test_it_is_the_fastest_of_the_list(graph: Graph, board: Board) -> None:
-    """Than which none of all is faster, so that the bounds are true."""
-    best = search(graph, board).best()
-    other = search(graph, board)
+def seconds_of(batch: int, instances: int, together: int, cycles: int) -> Fraction:
+    """Cycles until the last frame of a batch is there that is dealt round by round, counted one by one."""
+    rounds, dealt = [0] * instances, 0
+    while dealt < batch:
+        rounds[rounds.index(min(rounds))] += 1
+        dealt += together
+    return Fraction(max(rounds) * cycles)
+
+
+@pytest.mark.parametrize("batch", [1, 3, 7, 64, 1000])
+def test_it_is_the_fastest_of_the_list(graph: Graph, board: Board, batch: int) -> None:
+    """Than which none of all is faster for the batch, so that the bounds are true."""
+    best = search(graph, board, batch).best()
+    other = search(graph, board, batch)
     every = [made for one in other.candidates() for made in other.rounds(one)]
     assert len(every) > best.tried > 0
-    assert best.frames_per_cycle == max(one.frames_per_cycle for one in every)
-    for one in other.candidates():
-        for made in other.rounds(one):
-            assert made.frames_per_cycle <= one.bound
+    times = [seconds_of(batch, one.candidate.count, one.together, one.cycles) for one in every]
+    found = seconds_of(batch, best.instances, best.program.together, best.round_cycles)
+    assert found == min(times)
+    as_fast = [one for one, time in zip(every, times, strict=True) if time == found]
+    assert best.frames_per_cycle == max(one.frames_per_cycle for one in as_fast)
+    for made, time in zip(every, times, strict=True):
+        one = made.candidate
+        assert made.frames_per_cycle <= one.bound
+        assert made.rate_of(batch) == pytest.approx(float(batch / time))
+        assert batch / time <= one.bound_of(batch, made.together) * (1 + 1e-12)
+        assert one.bound_of(batch, made.together) <= one.bound_of(batch)
+
+
+@pytest.mark.parametrize("most", [*range(1, 40), 103, 1000])
+def test_frames_of_a_round_deal_a_batch_evenly(most: int) -> None:
+    tried = frames_together(most)
+    assert tried[0] == 1 and tried[-1] <= min(16, most)
+    whole = min(-(-most // one) for one in tried)
+    # no count up to 16 needs fewer rounds, and of those that need so few none computes fewer frames in vain
+    assert whole == -(-most // 16)
+    assert min(one for one in tried if -(-most // one) == whole) == -(-most // whole)
+
+
+def test_a_small_batch_gets_other_hardware(graph: Graph, board: Board) -> None:
+    one, many = search(graph, board, 1).best(), search(graph, board, 512).best()
+    assert one.program.together == 1 < many.program.together
+    assert one.round_cycles < many.round_cycles and one.frames_per_cycle < many.frames_per_cycle
 
 
 def test_windows_over_results_are_taken_where_they_are_faster(separable: Graph, board: Board) -> None:
@@ -85,8 +120,9 @@ def test_windows_over_results_are_taken_where_they_are_faster(separable: Graph, 
     for made in every:
         assert made.frames_per_cycle <= made.candidate.bound
     without = [made for made in every if not made.candidate.processor.window_columns]
-    assert best.frames_per_cycle == max(one.frames_per_cycle for one in every)
-    assert best.frames_per_cycle > 1.2 * max(one.frames_per_cycle for one in without)
+    rate = max(one.rate_of(64) for one in every)
+    assert 64 / (best.round_cycles * -(-64 // (best.instances * best.program.together))) == rate
+    assert rate > 1.2 * max(one.rate_of(64) for one in without)
     one = best.processor
     assert one.window_products and one.window_largest and one.window_columns == 16
     behind = [task.layers for task in best.program.tasks if task.behind]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 import hlsgen
 from hlsgen import runtime
+from hlsgen.model.ir import Port
+from hlsgen.search.processor_needs import without_tail
 from hlsgen.styles.shared import SharedNetwork
 
 NETWORK = """
@@ -50,6 +53,15 @@ def test_the_last_layer_is_left_to_the_host(tmp_path: Path, kind: str) -> None:
     x = np.random.default_rng(1).uniform(-1, 0.9, (5, 3, 12, 10))
     assert np.array_equal(project.csim(x), found.golden(x))
     assert interface["left_to_host"] == [f"end ({kind})"]
+
+
+def test_what_the_host_reads_has_a_name_of_its_own(tmp_path: Path) -> None:
+    """Though another output is called as the last layer that processors run is."""
+    graph = design(tmp_path, "softmax").style.graph
+    tensors = graph.tensors()
+    shown = Port.of("fc1", tensors["conv1"], "conv1"), Port.of("y", tensors["end"], "end")
+    head = without_tail(replace(graph, outputs=shown)).head
+    assert [(port.name, port.source) for port in head.outputs] == [("fc1", "conv1"), ("fc1_cut", "fc1")]
 
 
 def test_who_runs_a_build_or_a_program_is_told_what_is_left(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulator_type, parse_type
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulator_type
 from hlsgen.base.output import write_files
+from hlsgen.base.type_text import parse_type
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.check_counts import check_counts
 from hlsgen.csim.compiler import Headers, compile_testbench

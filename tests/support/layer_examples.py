@@ -28,6 +28,7 @@ from hlsgen.layers.row_blocks import RowBlocks
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
+from hlsgen.layers.thresholds import Thresholds
 
 TYPE = FixedType(8, 4)
 SMALL, WIDE = (6, 5, 4), (2, 1, 130)
@@ -124,6 +125,10 @@ EXAMPLES: dict[str, list[Layer]] = {
     "clamp": unary(Clamp, low=0.0),
     "leaky": unary(Leaky, slopes=np.array([1]), slope_type=TYPE),
     "steps": unary(Steps, thresholds=(0.0,), values=(-1.0, 1.0)),
+    "thresholds": [
+        *unary(Thresholds, (6, 5, 4), thresholds=np.arange(18.0).reshape(6, 3)),
+        *unary(Thresholds, (2, 1, 130), thresholds=np.array([[0.0, 1.0]])),
+    ],
     "table": unary(Table, function="sigmoid"),
     "softmax": unary(Softmax),
     "log_softmax": unary(LogSoftmax),

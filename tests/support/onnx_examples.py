@@ -142,6 +142,10 @@ def _quantised() -> Iterator[Any]:
         yield _quantiser(op, 0.3)
     nodes = [node("BipolarQuant", "x s", "y", domain=QONNX)]
     yield model(nodes, {"x": IMAGE}, {"s": np.float32(0.5)}, domains=DOMAIN)
+    rows = {"s": np.float32(0.125), "z": np.float32(0), "b": np.float32(8), "t": _numbers(4, 1)}
+    attributes = {"domain": QONNX, "signed": 1, "narrow": 0, "rounding_mode": "ROUND"}
+    counted = node("MultiThreshold", "q t", "y", domain=QONNX, out_dtype="UINT1")
+    yield model([node("Quant", "x s z b", "q", **attributes), counted], {"x": IMAGE}, rows, domains=DOMAIN)
     scale, zero = np.float32(0.05), np.int8(0)
     constants = {"s": scale, "z": zero, "t": np.float32(0.2), "w": np.ones((3, 4, 1, 1), np.int8)}
     constants["m"] = np.ones((8, 5), np.int8)

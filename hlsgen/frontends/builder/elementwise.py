@@ -20,6 +20,7 @@ from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
+from hlsgen.layers.thresholds import Thresholds
 
 
 class Elementwise(Reshaping):
@@ -97,6 +98,20 @@ class Elementwise(Reshaping):
         """values[i], where i of the ascending `thresholds` are not above the value."""
         given = {"thresholds": tuple(thresholds), "values": tuple(values)}
         return self._each(Steps, x, **given, result_type=result_type)
+
+    def thresholds(self, x: Value, rows: Array, axis: int, first: float, step: float) -> Value:
+        """first + step * i, where i of the ascending thresholds in the row of an element are not above it.
+
+        rows: [1, N], or [S, N] along `axis` of size S.
+        """
+        given: dict[str, Any] = {"first": first, "step": step, "result_type": FLOAT}
+        if len(rows) == 1:
+            return self._each(Thresholds, x, thresholds=rows, **given)
+        numbers = np.arange(len(rows)).reshape([-1 if each == axis else 1 for each in range(x.rank)])
+        x, before, (channels,) = self._per_channel(x, [numbers])
+        source = before[-1] if before else x
+        layer = self.layer(Thresholds, source, source=source.tensor, thresholds=rows[channels], **given)
+        return self._after(x, before, layer)
 
     def cast(self, x: Value, result_type: NumberType) -> Value:
         """The value as another number type."""

@@ -30,7 +30,6 @@ INSTEAD = (
         "NonMaxSuppression": "leave it out, and select outside the model",
         "Trunc": "a Quant in its place",
         "FloatQuant": "a Quant in its place",
-        "MultiThreshold": "a Quant in its place",
         "QuantAvgPool2d": "an average pool and a Quant in its place",
     }
     | dict.fromkeys(NORMS, NORM)

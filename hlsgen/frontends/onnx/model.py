@@ -35,6 +35,8 @@ LONGEST_SHOWN = 80
 PACKED = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 """Bits of the types that lie several in a byte."""
 FLOAT_INPUTS = ("float16", "float32", "float64")
+MULTI_THRESHOLD = "MultiThreshold"
+"""QONNX's operation for activations of few bits, see thresholds.py."""
 INTEGER_INPUTS = ("uint8", "int8", "uint16", "int16")
 
 

@@ -15,9 +15,10 @@ import numpy as np
 from hlsgen.base.coded import Doubles
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.elementwise import moved
-from hlsgen.frontends.onnx.model import Node
+from hlsgen.frontends.onnx.model import MULTI_THRESHOLD, Node
 from hlsgen.frontends.onnx.reading import Handler, Reading
 from hlsgen.frontends.onnx.sums import convolution, product_of
+from hlsgen.frontends.onnx.thresholds import multi_threshold
 from hlsgen.frontends.onnx.values import Array, Constant, Integers, Known, Real
 from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
 
@@ -70,6 +71,13 @@ def bipolar_quant(reading: Reading, node: Node) -> Sequence[Known]:
     scale = _positive(node, reading.needed(node, 1).values)
     grid = Grid(scale=scale.reshape(-1), low=-1, high=1, bipolar=True)
     return [_quantised(reading, node, grid, scale)]
+
+
+def thresholds(reading: Reading, node: Node) -> Sequence[Known]:
+    """MultiThreshold, of real values or of what integers stand for."""
+    known = reading.value(node, 0)
+    x = plain_integers(reading, node, known) if isinstance(known, Integers) else reading.view(node)
+    return multi_threshold(reading, node, x)
 
 
 def _direction(node: Node) -> Direction:
@@ -401,6 +409,7 @@ def _result(reading: Reading, node: Node, view: Value, first: int) -> Integers:
 QUANTISERS: dict[str, Handler] = {
     "BipolarQuant": bipolar_quant,
     "IntQuant": quant,
+    MULTI_THRESHOLD: thresholds,
     "Quant": quant,
 }
 """Operations of the QONNX domains."""

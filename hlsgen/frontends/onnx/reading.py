@@ -13,7 +13,7 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder.builder import GraphBuilder
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.folding import Budget
-from hlsgen.frontends.onnx.model import Node, OnnxModel
+from hlsgen.frontends.onnx.model import MULTI_THRESHOLD, Node, OnnxModel
 from hlsgen.frontends.onnx.values import Array, Constant, Known, Real
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer
@@ -52,6 +52,11 @@ class Reading:
     def budget(self) -> Budget:
         """The budget of what is computed of the model's constants."""
         return Budget(sum(array.nbytes for array in self.model.constants.values()))
+
+    @cached_property
+    def has_thresholds(self) -> bool:
+        """Whether the model's activations are thresholds, as where FINN has taken its quantisers apart."""
+        return any(node.op == MULTI_THRESHOLD for node in self.model.nodes)
 
     @property
     def opset(self) -> int:

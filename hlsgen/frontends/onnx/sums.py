@@ -268,6 +268,8 @@ def summed(reading: Reading, node: Node, weights: Constant, bias: Constant | Non
             raise node.problem(f"its {what} hold NaN or infinity", "finite numbers")
     view = build(reading.builder, weights.values.astype(np.float64))
     if weights.scale is None:
+        if reading.has_thresholds and (weights.values == np.rint(weights.values)).all():
+            _whole_weights(reading, weights)
         return view
     aside = RecordingBuilder("scales", channels_last=False)
     build(aside, np.broadcast_to(weights.scale, weights.values.shape).astype(np.float64))
@@ -286,6 +288,13 @@ def summed(reading: Reading, node: Node, weights: Constant, bias: Constant | Non
     if bias is not None and bias.scale is not None:
         reading.on_grid.add(layer.name)
     return view
+
+
+def _whole_weights(reading: Reading, weights: Constant) -> None:
+    """Beside thresholds weights are the integers that they look like: nothing quantises them any more."""
+    assert reading.builder.convolution is not None, "a layer has just been made"
+    low, high = int(weights.values.min()), int(weights.values.max())
+    reading.plain_grids[reading.builder.convolution.name] = Grid(scale=np.ones(1), low=low, high=high)
 
 
 def _bias(node: Node, bias: Constant | None, members: int) -> Array | None:

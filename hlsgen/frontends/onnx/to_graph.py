@@ -47,6 +47,7 @@ from hlsgen.frontends.onnx.shapes import SHAPES
 from hlsgen.frontends.onnx.sums import SUMS
 from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx.windows import WINDOWS
+from hlsgen.layers.thresholds import Thresholds
 from hlsgen.model.ir import Graph
 from hlsgen.passes import INTEGER_PASSES, run_passes
 from hlsgen.passes.integer_graph import Quantisation, integer_graph
@@ -108,7 +109,7 @@ def float_graph(
     graph = reading.builder.build()
     quantised = (
         reading.weight_grids
-        or any(isinstance(layer, FakeQuant) for layer in graph.layers)
+        or any(isinstance(layer, FakeQuant | Thresholds) for layer in graph.layers)
         or any("int" in one.dtype for one in model.inputs)
     )
     if not quantised:

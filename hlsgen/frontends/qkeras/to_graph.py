@@ -48,7 +48,7 @@ from hlsgen.frontends.qkeras.quantizers import (
 )
 from hlsgen.frontends.qkeras.weights import DefaultTypes, Net, unquantised
 from hlsgen.model.ir import Graph
-from hlsgen.model.precision import Precision, saturating
+from hlsgen.model.precision import Bits, Precision, saturating
 
 __all__ = ["graph_of_keras"]
 
@@ -112,6 +112,9 @@ def _check_precision(precision: Precision | None, used: bool) -> None:
     if not used:
         message = "every layer of the network has its quantizers, so that precision= can only say its inputs'"
         raise DesignError(Problem(message=message, fix='leave precision out, or {"input": "ufixed<8,0>"}'))
+    if isinstance(precision.weights, Bits):
+        message = "precision: the weights of layers without quantizers beside others take a type, not a width"
+        raise DesignError(Problem(message=message, fix='a type such as {"weights": "fixed<8,1>"}'))
     known = Precision(default=precision.default, weights=precision.weights, input=precision.input)
     if precision != known:
         message = "of a network with quantizers, precision= can only say default, weights and input"
@@ -122,7 +125,7 @@ def _default_types(precision: Precision | None) -> DefaultTypes | None:
     """The types for what has no quantizer. Raises DesignError: more is wished than can be."""
     if precision is None or not isinstance(precision.default, FixedType):
         return None
-    weights = None if precision.weights is None else saturating(precision.weights)
+    weights = saturating(precision.weights) if isinstance(precision.weights, FixedType) else None
     return DefaultTypes(results=saturating(precision.default), weights=weights)
 
 

@@ -16,6 +16,9 @@ from hlsgen.frontends.builder.builder import GraphBuilder, Value
 from hlsgen.frontends.torch.package import torch
 
 Array = NDArray[np.float64]
+Number = TypeVar("Number", bound=np.generic)
+BLOCK = 1 << 16
+"""Numbers of a constant that are looked at together."""
 KEPT_TYPES = (torch.float32, torch.float64)
 """Types between which a cast changes nothing here."""
 TYPES = "the design chooses the number types"
@@ -70,9 +73,21 @@ class Call:
         if isinstance(argument, complex) or (isinstance(argument, torch.Tensor) and argument.is_complex()):
             raise self.refusal(f"its {what} holds complex numbers", REAL_PART)
         array: Array = np.asarray(
-            argument.numpy() if isinstance(argument, torch.Tensor) else argument, np.float64
+            argument.double().numpy() if isinstance(argument, torch.Tensor) else argument, np.float64
         )
-        if not np.isfinite(array).all():
+        return self._finite(array, what)
+
+    def weights(self, argument: object, what: str = "weight") -> NDArray[np.floating[Any]]:
+        """A constant as `constant` gives it, but as float32 if it is: of large layers it is half as large."""
+        if isinstance(argument, torch.Tensor) and argument.dtype == torch.float32:
+            shared: NDArray[np.float32] = argument.numpy()
+            shared.flags.writeable = False  # the model's own, which may be trained further: layers copy it
+            return self._finite(shared, what)
+        return self.constant(argument, what)
+
+    def _finite(self, array: NDArray[Number], what: str) -> NDArray[Number]:
+        flat = array.reshape(-1)
+        if not all(np.isfinite(flat[at : at + BLOCK]).all() for at in range(0, flat.size, BLOCK)):
             raise self.refusal(f"its {what} holds NaN or infinity", "finite numbers")
         return array
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hlsgen.frontends.builder.builder import Value
 from hlsgen.frontends.builder.sums import same_padding
@@ -54,9 +55,9 @@ def convolution(
     return call.builder.conv2d(x, weights, offset, **fields)
 
 
-def _operands(call: Call, argument: object, weight: object) -> tuple[Value, Array]:
+def _operands(call: Call, argument: object, weight: object) -> tuple[Value, NDArray[np.floating[Any]]]:
     """The input, and the weights with a kernel of two axes."""
-    x, weights = call.value(argument), call.constant(weight, "weight")
+    x, weights = call.value(argument), call.weights(weight)
     if x.rank not in (2, 3) or weights.ndim != x.rank + 1:
         message = f"it has an input of {x.rank + 1} axes with the batch, and weights of {weights.ndim}"
         raise call.refusal(message, "a batch of images or signals: [N, C, H, W] or [N, C, L]")
@@ -65,7 +66,7 @@ def _operands(call: Call, argument: object, weight: object) -> tuple[Value, Arra
 
 @converts("linear")
 def linear(call: Call, input: object, weight: object, bias: object = None) -> Value:
-    weights = call.constant(weight, "weight")
+    weights = call.weights(weight)
     return call.builder.dense(call.value(input), weights, call.optional(bias, "bias"))
 
 

@@ -94,10 +94,10 @@ class _Walk:
             return self.builder.build()
 
     def _give_constants(self, node: fx.Node) -> None:
-        """Parameters that `node` takes, in double precision: of all at once a large model has gigabytes."""
+        """Parameters that `node` takes."""
         for source in node.all_input_nodes:
             if source in self.program.constants and source not in self.results:
-                self.results[source] = _as_double(self.program.constants[source].detach().cpu())
+                self.results[source] = self.program.constants[source].detach().cpu()
 
     def _drop_constants(self, node: fx.Node) -> None:
         """Forgets the parameters that nothing takes after `node`."""
@@ -243,7 +243,9 @@ class _Walk:
     def _constant(self, node: fx.Node) -> Any:
         """What an operation makes of constants alone: computed here, in float64."""
         assert callable(node.target)
-        arguments, named = fx.map_arg((node.args, dict(node.kwargs)), lambda source: self.results[source])
+        arguments, named = fx.map_arg(
+            (node.args, dict(node.kwargs)), lambda source: _as_double(self.results[source])
+        )
         with torch.no_grad():
             return _as_double(node.target(*arguments, **named))
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding
+from hlsgen.base.type_text import parse_type
 from hlsgen.layers.base import Layer, Shape, Tensor
 
 FLOAT = FloatType()

@@ -53,12 +53,14 @@ def test_help_names_every_command() -> None:
         "explore",
         "import",
         "lint",
+        "profile",
         "program",
         "report",
         "schedule",
         "schema",
         "sweep",
         "synth",
+        "trace",
     ]
 
 

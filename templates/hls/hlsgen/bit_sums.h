@@ -17,8 +17,8 @@ inline ap_uint<1> majority(const ap_uint<1> &x, const ap_uint<1> &y, const ap_ui
     return (x & y) | (x & z) | (y & z);
 }
 
-// How many of N bits are one. Each six of them make a number of three bits, each bit of which is a function of six bits,
-// a LUT; so do the ones, the twos and the fours of these numbers again.
+// How many of N bits are one. Each six of them make a number of three bits, each bit of which is a function of six
+// bits, a LUT; so do the ones, the twos and the fours of these numbers again.
 template <int N>
 struct counting {
     static ap_uint<count_bits(N)> of(const ap_uint<1> (&bit)[N]) {
@@ -90,8 +90,8 @@ inline bool is_sign(int place) {
 }
 
 // The dot product of numbers of IN_BITS and WEIGHT_BITS bits, plane by plane. S must hold it in SUM_BITS.
-template <typename S, int IN_BITS, bool IN_SIGNED, int WEIGHT_BITS, bool WEIGHT_SIGNED, int SUM_BITS, typename A, typename W,
-          int N>
+template <typename S, int IN_BITS, bool IN_SIGNED, int WEIGHT_BITS, bool WEIGHT_SIGNED, int SUM_BITS, typename A,
+          typename W, int N>
 inline S dot_planes(const A (&a)[N], const W (&w)[N]) {
 #pragma HLS inline
     ap_int<SUM_BITS> sum = 0;

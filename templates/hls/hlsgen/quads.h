@@ -1,7 +1,8 @@
 // Dot products with four products a DSP.
 //
 // Weights side by side times the inputs of one pixel, or of two side by side: four products, LANE bits apart. Such
-// products may be added as long as each sum fits LANE bits with its sign; a lower sum below zero has lent one to the next.
+// products may be added as long as each sum fits LANE bits with its sign; a lower sum below zero has lent one to the
+// next.
 #ifndef HLSGEN_QUADS_H
 #define HLSGEN_QUADS_H
 

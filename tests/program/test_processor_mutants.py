@@ -88,7 +88,7 @@ MUTANTS = [
     (ARRAY, "const bool larger = wanted[r].enable &&", "wanted[r].enable", "true"),
     (ARRAY, "ap_int<SUM>(-(1 << ACTIVATION))", "-(1 << ACTIVATION)", "0"),
     (ARRAY, "= first ? start : sum[r][l]", "first", "false"),
-    (ARRAY, "return value == count - 1", "count - 1", "count"),
+    (ARRAY, "chunk == task.chunks - 2", "2", "1"),
     (ARRAY, "if (tile_ends) band_half = !band_half", "tile_ends", "computes"),
     (ARRAY, "tile_ends && tile + 1 < tiles", "tile + 1", "tile + 2"),
     (ARRAY, "step + 2 < steps", "step + 2", "step + 3"),

@@ -46,7 +46,8 @@ def stand_in(errors: str, folder: Path, include_folders: Sequence[Path]) -> bool
             continue
         name = missing[1]
         meant = _meant(name, [Path(message.file).parent, *include_folders])
-        if name.startswith("/"):
+        if name.startswith("/"):  # one of the vendor's by its full path is ours of that name
+            meant = meant or next((one for one in [INCLUDE / name.rsplit("/", 1)[1]] if one.is_file()), None)
             put = (meant is not None and _placed(name, meant, folder / OVERLAY)) or put
             continue
         stub = Path(_plain(folder / DEPTH / name))

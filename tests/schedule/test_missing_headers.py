@@ -53,6 +53,17 @@ def test_a_header_that_is_not_there_is_an_error(tmp_path: Path, name: str) -> No
         compile_to_ir([kernel_with(tmp_path, name)])
 
 
+def test_a_header_of_the_vendor_by_its_path_is_ours(tmp_path: Path) -> None:
+    """onioncc/GNN_Acc dcl.hpp:5."""
+    source = tmp_path / "kernel.cpp"
+    source.write_text(
+        '#include "/tools/xilinx/Vitis_HLS/2020.2/include/gmp.h"\n#include "ap_int.h"\n'
+        "void work(ap_uint<7> a, ap_uint<7> *b) { *b = a; }\n",
+        encoding="utf-8",
+    )
+    assert "i7" in compile_to_ir([source]).ir
+
+
 def test_a_folder_of_headers_is_searched_in_any_case(tmp_path: Path) -> None:
     source = kernel_with(tmp_path, "SIZES.H")
     front = compile_to_ir([source], include_folders=[tmp_path / "project" / "inc"])

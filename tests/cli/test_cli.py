@@ -54,6 +54,7 @@ def test_help_names_every_command() -> None:
         "import",
         "lint",
         "program",
+        "quantise",
         "report",
         "schedule",
         "schema",

@@ -56,9 +56,7 @@ def main() -> None:
             # [rows, columns, in, out] and [in, out] of Keras
             axes = (3, 2, 0, 1) if kernel.ndim == 4 else (1, 0)
             state[f"{name}.weight"] = torch.from_numpy(np.ascontiguousarray(kernel.transpose(axes)))
-            state[f"{name}.bias"] = torch.from_numpy(
-                np.asarray(file[f"model_weights/{name}/{name}/bias:0"])
-            )
+            state[f"{name}.bias"] = torch.from_numpy(np.asarray(file[f"model_weights/{name}/{name}/bias:0"]))
     torch.save(state, folder / "plain.pt")
     images, _ = events(CALIBRATION_EVENTS, CALIBRATION_SEED)
     np.save(folder / "calibration_images.npy", images.reshape(-1, 16, 16, 1).astype(np.uint8))

@@ -31,6 +31,8 @@ from hlsgen.targets.terms import Terms
 if TYPE_CHECKING:
     from hlsgen.api.project import Project
     from hlsgen.explore.result import Explored
+    from hlsgen.tracing.profile import Profile
+    from hlsgen.tracing.trace import Trace
 
 
 class Design(Brief):
@@ -172,6 +174,50 @@ class Design(Brief):
         found = given.counted_golden(given.inputs_of(x))
         warn_of_clipping(given.clipping(values_of(given.graph.inputs, x), found), given.clipping_remedy)
         return given.outputs_of(found.tensors)
+
+    def trace(
+        self,
+        x: ArrayLike | Sequence[ArrayLike],
+        *,
+        layers: Sequence[str] | None = None,
+        framework: bool = True,
+        progress: Progress = silent,
+    ) -> Trace:
+        """Every layer's values on frames x under the framework's names and in its layout, compared with what
+        the framework itself computes; without its model, or framework=False, with floating point.
+
+        layers: names whose values are kept; None: all, unless they are too many. A model from a file is read
+        again, and its function run again.
+        Raises DesignError: as `golden`; unknown layers. ToolError: the framework cannot run its model.
+        """
+        from hlsgen.tracing.trace import traced
+
+        given = self.given
+        return traced(
+            given.graph,
+            given.counted_golden,
+            x,
+            reference=given.reference,
+            original=given.original if framework else None,
+            layers=layers,
+            progress=progress,
+        )
+
+    def profile(
+        self,
+        x: ArrayLike | Sequence[ArrayLike],
+        *,
+        progress: Progress = silent,
+    ) -> Profile:
+        """Ranges of every tensor on frames x beside its type, the noise that each layer adds by itself and
+        what that does to the outputs, and which type to widen.
+
+        Raises DesignError: as `golden`.
+        """
+        from hlsgen.tracing.profile import profiled
+
+        given = self.given
+        return profiled(given.graph, given.counted_golden, x, reference=given.reference, progress=progress)
 
     def golden_codes(self, inputs: Mapping[str, Codes]) -> Mapping[str, Codes]:
         """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -17,9 +17,10 @@ from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.designfile.margins import Margin
 from hlsgen.designfile.precision_grammar import Given, precision_of
 from hlsgen.loading.arguments import input_shapes
-from hlsgen.loading.frameworks import Source, graph_of
+from hlsgen.loading.frameworks import Original, Source, graph_of
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.precision import to_nearest
+from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.targets.board import Board
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def from_torch(
     )
     source = Source(model=model, name=_name_of(model, name), input_shapes=input_shapes(input_shape))
     graph = graph_of("torch", source)
-    return Design(from_graph(graph, options, f"{type(model).__name__} (PyTorch)"))
+    return _design("torch", source, from_graph(graph, options, f"{type(model).__name__} (PyTorch)"))
 
 
 def from_qkeras(
@@ -128,7 +129,8 @@ def from_qkeras(
         # the frontend has used the default for what has no quantizer
         given = None if wished.input is None else {"input": wished.input}
         options, default = replace(options, precision=given), wished.default
-    return Design(from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default))
+    made = from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default)
+    return _design("qkeras", source, made)
 
 
 def from_onnx(
@@ -176,7 +178,12 @@ def from_onnx(
     graph = graph_of("onnx", source, mended.append)
     for text in mended:
         warn_caller(text, HlsgenWarning)
-    return Design(from_graph(graph, options, f"{graph.name} (ONNX)"))
+    return _design("onnx", source, from_graph(graph, options, f"{graph.name} (ONNX)"))
+
+
+def _design(framework: str, source: Source, style: NetworkStyle[Any]) -> Design:
+    """The design, which knows the model that it was made from: `Design.trace` runs it."""
+    return Design(replace(style, original=Original(framework=framework, source=source)))
 
 
 def _wished_input(precision: Given) -> FixedType | None:

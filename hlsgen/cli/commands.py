@@ -49,6 +49,7 @@ from hlsgen.cli.reports import calibrate, compare, report
 from hlsgen.cli.schedule import schedule
 from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
+from hlsgen.cli.tracing import profile, trace
 
 
 class Commands(click.Group):
@@ -89,12 +90,14 @@ cli.add_command(accuracy)
 cli.add_command(calibrate)
 cli.add_command(compare)
 cli.add_command(lint)
+cli.add_command(profile)
 cli.add_command(program)
 cli.add_command(quantise)
 cli.add_command(report)
 cli.add_command(schedule)
 cli.add_command(sweep)
 cli.add_command(synth)
+cli.add_command(trace)
 
 
 @cli.command()

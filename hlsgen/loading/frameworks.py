@@ -18,6 +18,7 @@ from hlsgen.base.progress import Say, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
+from hlsgen.model.origins import LayerValues, Origin
 from hlsgen.model.precision import Precision
 
 if TYPE_CHECKING:
@@ -49,13 +50,29 @@ class Framework(Brief):
     """How models of a framework are read.
 
     endings: of its files. shapes: whether the user says those of the inputs: they are needed, the file has
-    them, or it may leave them open.
+    them, or it may leave them open. values: how the framework itself runs a model and shows these tensors.
     """
 
     title: str
     endings: tuple[str, ...]
     shapes: Literal["needed", "known", "open"]
     read: Callable[[Source, Say], Graph]
+    values: Callable[[Source, Sequence[Origin]], LayerValues]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Original(Brief):
+    """The model that a design was made from, to be run by its framework: a FrameworkModel.
+
+    A model from a file is read once more then; a function that makes one is called again.
+    """
+
+    framework: str
+    source: Source
+
+    def layer_values(self, origins: Sequence[Origin]) -> LayerValues:
+        """What runs the model and shows these tensors. Raises DesignError, ToolError as `graph_of` does."""
+        return FRAMEWORKS[self.framework].values(self.source, origins)
 
 
 def graph_of(framework: str, source: Source, say: Say = silent) -> Graph:
@@ -67,13 +84,26 @@ def graph_of(framework: str, source: Source, say: Say = silent) -> Graph:
 
 
 def _torch(source: Source, _: Say) -> Graph:
-    from hlsgen.frontends.torch.to_graph import graph_of_module, load_module
+    from hlsgen.frontends.torch.to_graph import graph_of_module
 
     assert not isinstance(source.input_shapes, Mapping), "of a module they are in the order of its arguments"
-    module = source.model
-    if source.function is not None:
-        module = load_module(source.model, source.function, source.weights, source.place)
-    return graph_of_module(module, list(source.input_shapes), name=source.name)
+    return graph_of_module(_module(source), list(source.input_shapes), name=source.name)
+
+
+def _module(source: Source) -> Any:
+    """The module that a source is, or that its function makes."""
+    from hlsgen.frontends.torch.load import load_module
+
+    if source.function is None:
+        return source.model
+    return load_module(source.model, source.function, source.weights, source.place)
+
+
+def _torch_values(source: Source, origins: Sequence[Origin]) -> LayerValues:
+    from hlsgen.frontends.torch.layer_values import layer_values
+
+    assert not isinstance(source.input_shapes, Mapping), "of a module they are in the order of its arguments"
+    return layer_values(_module(source), list(source.input_shapes), origins)
 
 
 def _qkeras(source: Source, _: Say) -> Graph:
@@ -86,6 +116,20 @@ def _qkeras(source: Source, _: Say) -> Graph:
         precision=source.precision,
         weights=source.weights,
     )
+
+
+def _qkeras_values(source: Source, origins: Sequence[Origin]) -> LayerValues:
+    from hlsgen.frontends.qkeras.layer_values import layer_values
+    from hlsgen.frontends.qkeras.load import loaded_model
+    from hlsgen.frontends.qkeras.to_graph import NAMES
+
+    return layer_values(loaded_model(source.model, NAMES, source.weights), origins)
+
+
+def _onnx_values(source: Source, origins: Sequence[Origin]) -> LayerValues:
+    from hlsgen.frontends.onnx.layer_values import layer_values
+
+    return layer_values(source.model, source.input_shapes, origins)
 
 
 def _onnx(source: Source, say: Say) -> Graph:
@@ -104,10 +148,14 @@ LARGE_BYTES = 1 << 26
 """Weights that are worth a fraction of a second for the memory of their copies."""
 
 FRAMEWORKS = {
-    "torch": Framework(title="PyTorch", endings=(".py",), shapes="needed", read=_torch),
+    "torch": Framework(title="PyTorch", endings=(".py",), shapes="needed", read=_torch, values=_torch_values),
     "qkeras": Framework(
-        title="QKeras", endings=(".h5", ".hdf5", ".keras", ".json"), shapes="known", read=_qkeras
+        title="QKeras",
+        endings=(".h5", ".hdf5", ".keras", ".json"),
+        shapes="known",
+        read=_qkeras,
+        values=_qkeras_values,
     ),
-    "onnx": Framework(title="ONNX", endings=(".onnx",), shapes="open", read=_onnx),
+    "onnx": Framework(title="ONNX", endings=(".onnx",), shapes="open", read=_onnx, values=_onnx_values),
 }
 """The frameworks, by the key of `model:` in a design file."""

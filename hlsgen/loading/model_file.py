@@ -17,7 +17,7 @@ from hlsgen.designfile.layers_file import LayersFile, read_layers_file
 from hlsgen.designfile.model_schema import ModelFile, NetworkFile
 from hlsgen.designfile.precision_grammar import Written, section_of
 from hlsgen.designfile.schema_values import SampleFile, Samples
-from hlsgen.loading.frameworks import FRAMEWORKS, Source, graph_of
+from hlsgen.loading.frameworks import FRAMEWORKS, Original, Source, graph_of
 from hlsgen.loading.from_graph import Options, from_fixed, from_float
 from hlsgen.loading.layer_file import board_problems
 from hlsgen.loading.network_wishes import wishes
@@ -106,11 +106,13 @@ def _network(
         given_types = frozenset(port.name for port, one in named if one.type is not None)
         options = replace(options, calibration=_given(frames))
         default = file.precision.default if isinstance(file.precision.default, FixedType) else None
-        return from_fixed(graph, options, path.name, given_types=given_types, default_type=default)
+        style = from_fixed(graph, options, path.name, given_types=given_types, default_type=default)
+        return replace(style, original=_original(file, document))
     options = _with_calibration(options, file, document, graph, frames)
     with _at(at_precision and document.place(("precision",))):
         options = replace(options, precision=_precision(file))
-        return from_float(graph, options, path.name, progress=progress)
+        style = from_float(graph, options, path.name, progress=progress)
+    return replace(style, original=_original(file, document))
 
 
 def _read(path: Path, board: str | None) -> tuple[NetworkFile, Document, Board]:
@@ -151,28 +153,39 @@ class _at:
             raise DesignError(problems) from None
 
 
+def _original(file: NetworkFile, document: Document) -> Original | None:
+    """The model that the file names; None: its layers are written in it."""
+    if isinstance(file, LayersFile):
+        return None
+    assert isinstance(file, ModelFile), "a network has one of the two"
+    return Original(framework=file.model.framework, source=_source(file, document))
+
+
 def _graph(file: NetworkFile, document: Document, say: Say) -> Graph:
     if isinstance(file, LayersFile):
         return _written_graph(file, document)
     assert isinstance(file, ModelFile), "a network has one of the two"
-    model, path = file.model, document.beside(file.model.file)
-    function = None if model.torch is None else model.torch.function
+    function = None if file.model.torch is None else file.model.torch.function
     if function is not None:
-        say(f"running {path}, your own code, for {function}()")
+        say(f"running {document.beside(file.model.file)}, your own code, for {function}()")
+    source = _source(file, document)
+    with _at(document.place(("model", file.model.framework))):
+        return graph_of(file.model.framework, source, say)
+
+
+def _source(file: ModelFile, document: Document) -> Source:
+    model = file.model
     wished = [_input_type(file, index) for index in range(max(1, len(file.input)))]
-    at = ("model", model.framework)
-    source = Source(
-        model=path,
+    return Source(
+        model=document.beside(model.file),
         name=file.name,
-        function=function,
+        function=None if model.torch is None else model.torch.function,
         input_shapes=_input_shapes(file, document),
         input_types=[to_nearest(one) if isinstance(one, FixedType) else None for one in wished],
         precision=_precision(file),
         weights=document.beside(model.weights) if model.weights else None,
-        place=document.place(at),
+        place=document.place(("model", model.framework)),
     )
-    with _at(document.place(at)):
-        return graph_of(model.framework, source, say)
 
 
 def _input_shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:

@@ -15,6 +15,7 @@ from hlsgen.base.overflow_count import OverflowCount, counting_overflow
 from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.layers.base import Layer, Shape, Tensor
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.origins import Origin
 
 __all__ = ["Golden", "Graph", "Port", "Tensor", "counted_golden", "run_golden", "verify"]
 
@@ -77,12 +78,16 @@ class Port:
 
 @dataclass(frozen=True, kw_only=True)
 class Graph(Brief):
-    """Layers in an order of computation: each reads inputs of the graph or layers before it."""
+    """Layers in an order of computation: each reads inputs of the graph or layers before it.
+
+    origins: the framework's own tensors, in the order in which it computes them; empty: it has none.
+    """
 
     name: str
     inputs: tuple[Port, ...]
     layers: tuple[Layer, ...]
     outputs: tuple[Port, ...]
+    origins: tuple[Origin, ...] = ()
 
     def __repr__(self) -> str:
         return lines(

@@ -17,4 +17,8 @@ def drop_unread(graph: Graph) -> Graph:
     for layer in reversed(graph.layers):
         if layer.name in needed:
             needed.update(layer.inputs)
-    return replace(graph, layers=tuple(layer for layer in graph.layers if layer.name in needed))
+    return replace(
+        graph,
+        layers=tuple(layer for layer in graph.layers if layer.name in needed),
+        origins=tuple(one for one in graph.origins if one.source in needed),
+    )

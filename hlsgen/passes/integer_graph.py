@@ -41,6 +41,7 @@ from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.thresholds import Thresholds
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
+from hlsgen.model.origins import Origin
 from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
 from hlsgen.passes.requantise import Emitter
 from hlsgen.passes.scaled import (
@@ -96,7 +97,31 @@ class _Typing:
         for layer in self._graph.layers:
             self._values[layer.name] = self._typed(layer)
         outputs = tuple(self._output(port) for port in self._graph.outputs)
-        return replace(self._graph, inputs=inputs, layers=tuple(self._out.layers), outputs=outputs)
+        return replace(
+            self._graph,
+            inputs=inputs,
+            layers=tuple(self._out.layers),
+            outputs=outputs,
+            origins=tuple(self._origin(one) for one in self._graph.origins),
+        )
+
+    def _origin(self, origin: Origin) -> Origin:
+        """The place of a tensor of the framework now, with the scale that is beside its codes."""
+        x = self._values[origin.source]
+        outer = Scaled(name=origin.source, tensor=x.tensor).moved(
+            np.array(origin.scale), np.array(origin.shift)
+        )
+        if x.is_limited and not outer.is_plain:
+            return replace(origin, source=x.name, joined=True)
+        x = x.moved(outer.scale, outer.shift)
+        return replace(
+            origin,
+            source=x.name,
+            scale=tuple(x.scale.tolist()),
+            shift=tuple(x.shift.tolist()),
+            low=x.low,
+            high=x.high,
+        )
 
     # borders
 

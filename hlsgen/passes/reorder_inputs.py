@@ -17,6 +17,7 @@ import numpy as np
 
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.model.ir import Graph, Port
+from hlsgen.model.origins import Origin
 
 
 def reorder_inputs(graph: Graph) -> Graph:
@@ -44,7 +45,13 @@ def _reordered(graph: Graph, port: Port) -> Graph:
         if other is not layer
     )
     inputs = tuple(fresh if other is port else other for other in graph.inputs)
-    return replace(graph, inputs=inputs, layers=layers)
+    return replace(graph, inputs=inputs, layers=layers, origins=_origins(graph, port, layer))
+
+
+def _origins(graph: Graph, port: Port, layer: Rearrange) -> tuple[Origin, ...]:
+    """Those of what was rearranged are the input's; views of the input as it was are left out."""
+    kept = (one for one in graph.origins if one.source != port.name)
+    return tuple(replace(one, source=port.name) if one.source == layer.name else one for one in kept)
 
 
 def _axes_of(port: Port, layer: Rearrange) -> tuple[int, int, int] | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hlsgen.layers.base import Layer
 from hlsgen.model.ir import Graph
+from hlsgen.model.origins import Lineage
 
 
 def merged(graph: Graph, joined: Callable[[Layer, Layer], Layer | None]) -> Graph:
@@ -17,6 +18,7 @@ def merged(graph: Graph, joined: Callable[[Layer, Layer], Layer | None]) -> Grap
     """
     layers: dict[str, Layer] = {}
     renamed: dict[str, str] = {}
+    lineage = Lineage(graph.origins)
     readers = graph.consumers()
     for layer in graph.layers:
         layer = replace(layer, inputs=tuple(renamed.get(source, source) for source in layer.inputs))
@@ -26,8 +28,9 @@ def merged(graph: Graph, joined: Callable[[Layer, Layer], Layer | None]) -> Grap
             if both is not None:
                 layers[before.name] = both
                 renamed[layer.name] = before.name
+                lineage.join(before.name, layer.name)
                 readers[before.name] = readers[layer.name]
                 continue
         layers[layer.name] = layer
     outputs = tuple(replace(port, source=renamed.get(port.source, port.source)) for port in graph.outputs)
-    return replace(graph, outputs=outputs).with_layers(layers.values())
+    return replace(graph, outputs=outputs, origins=lineage.origins).with_layers(layers.values())

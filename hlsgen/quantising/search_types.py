@@ -55,16 +55,19 @@ def quantised_network(
         ranges = ValueRanges(calibration, precision.headroom) if precision.by_frames else None
         fixed = run_passes(choose_types(reference, precision, ranges, any_weights), FIXED_PASSES)
         progress("comparing the types with floating point")
-        known = measured(fixed, calibration)
-        by_frames = None if ranges is None else Chosen(headrooms=ranges.headrooms)
-        return fixed, replace(known, reached=replace(known.reached, chosen=by_frames))
+        found = measured(fixed, calibration)
+        return fixed, found if ranges is None else _with(found, Chosen(headrooms=ranges.headrooms))
     search = _Search(reference, precision, calibration, any_weights, progress)
-    found = search.found()
-    graph = search.graph(found.target_db)
+    target_db = search.found().target_db
+    graph = search.graph(target_db)
     progress("comparing the chosen types with floating point")
-    chosen = Chosen(target_db=found.target_db, headrooms=search.ranges.headrooms)
     known = search.known_of(graph) or measured(graph, calibration)
-    return graph, replace(known, reached=replace(known.reached, chosen=chosen))
+    return graph, _with(known, Chosen(target_db=target_db, headrooms=search.ranges.headrooms))
+
+
+def _with(found: Measured, chosen: Chosen) -> Measured:
+    """The same, and what was chosen by the frames."""
+    return replace(found, reached=replace(found.reached, chosen=chosen))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,7 @@ from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.confidence import doubts
 from hlsgen.model.ir import Golden, Graph, counted_golden
 from hlsgen.model.judging import Judging
+from hlsgen.model.origins import FrameworkModel
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.simulation_frames import SimulationFrames
@@ -71,6 +72,7 @@ class NetworkStyle(Style[N]):
     network that brings its types, the inputs and layers whose type the user says. explored: what the exact
     search found, if it chose the hardware. judging: what the design says its answers are judged by. styles:
     those that were compared, if that chose this one.
+    original: the model as its framework has it; None: there is none, or it was left behind by pickling.
     """
 
     subject: ClassVar[str]
@@ -88,6 +90,11 @@ class NetworkStyle(Style[N]):
     explored: Search | None = None
     judging: Judging = field(default_factory=Judging)
     styles: tuple[StyleFigures, ...] = ()
+    original: FrameworkModel | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the framework's model, whose class another process need not have."""
+        return {**vars(self), "original": None}
 
     def estimated(self, kind: type[Estimated]) -> Estimated:
         """The modelled figures of the network, as its style has them."""
@@ -144,7 +151,15 @@ class NetworkStyle(Style[N]):
         same_structure(mine, theirs)
         graph = with_weights_of(self.graph, theirs, self.hardware.weights)
         chosen = self.hardware.with_graph(graph)
-        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
+        return replace(
+            self,
+            graph=graph,
+            reference=other.reference,
+            original=other.original,
+            accuracy=(),
+            reached=None,
+            chosen=chosen,
+        )
 
     def sampled(self, frames: int | None = None, *, file: Path | None = None) -> SimulationFrames:
         if file is not None:

@@ -31,6 +31,7 @@ from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.model.ir import Golden, Graph
+from hlsgen.model.origins import FrameworkModel
 from hlsgen.model.ports import Arrays as Arrays
 from hlsgen.model.ports import Floats as Floats
 from hlsgen.model.ports import inputs_of, outputs_of
@@ -233,6 +234,16 @@ class Style(Brief, ABC, Generic[H]):
     @property
     def reached(self) -> Reached | None:
         """The nearness of the outputs to floating point, on which frames; None: it is not known."""
+        return None
+
+    @property
+    def reference(self) -> Graph | None:
+        """The network in floating point; None: it came with types of its own."""
+        return None
+
+    @property
+    def original(self) -> FrameworkModel | None:
+        """The model as its framework has it; None: there is none."""
         return None
 
     @property

@@ -13,7 +13,7 @@ pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("qonnx", reason="needs qonnx: pip install 'hlsgen[onnx]'")
 
 from hlsgen.base.errors import DesignError  # noqa: E402
-from hlsgen.base.fixed import parse_type  # noqa: E402
+from hlsgen.base.type_text import parse_type  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from hlsgen.layers.thresholds import Thresholds  # noqa: E402
 from tests.support.frontends.onnx_models import QONNX, Array, kinds, normal, outputs_of  # noqa: E402

@@ -123,6 +123,7 @@ class GraphBuilder(Resampling, Reductions):
             inputs=tuple(self._inputs),
             layers=tuple(self._layers),
             outputs=tuple(self._outputs),
+            origins=tuple(self._origins.values()),
         )
         graph = run_passes(built, BUILT_PASSES)
         if not graph.layers:

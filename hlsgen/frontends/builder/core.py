@@ -16,6 +16,7 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.crop import Crop
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.model.ir import Port
+from hlsgen.model.origins import Origin
 
 
 class Core:
@@ -31,6 +32,7 @@ class Core:
         self._inputs: list[Port] = []
         self._outputs: list[Port] = []
         self._layers: list[Layer] = []
+        self._origins: dict[str, Origin] = {}
         self._made: dict[tuple[object, ...], Layer] = {}
         self._views: dict[str, Value] = {}
         """What each Rearrange and Crop makes a tensor of, as [C, H, W], by its name."""
@@ -71,6 +73,27 @@ class Core:
             raise DesignError(problems)
         self._layers.append(layer)
         return layer
+
+    def known_as(
+        self,
+        name: str,
+        x: Value,
+        kind: str,
+        key: str,
+        scale: tuple[float, ...] = (1.0,),
+        shift: tuple[float, ...] = (0.0,),
+    ) -> None:
+        """Writes down that the framework's tensor `name` is `x`, or scale * x + shift; see `Origin`."""
+        self._origins[name] = Origin(
+            name=name,
+            kind=kind,
+            key=key,
+            source=x.source,
+            axes=x.axes,
+            offset=x.offset,
+            scale=scale,
+            shift=shift,
+        )
 
     # arrangements
 

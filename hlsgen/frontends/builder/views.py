@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.layers.base import Shape, Tensor
+from hlsgen.model.origins import positions
 
 Atom = tuple[int, int]
 """(size, stride): so many elements, each `stride` behind the one before in the tensor's [C, H, W] order."""
@@ -96,13 +97,7 @@ class Value:
 
     def indices(self) -> NDArray[np.int64]:
         """The position of each element in the tensor's flat order: [*shape]."""
-        flat = np.array(self.offset, np.int64)
-        for axis in self.axes:
-            digits = np.zeros(1, np.int64)
-            for size, stride in axis:
-                digits = (digits[:, None] + np.arange(size) * stride).reshape(-1)
-            flat = flat[..., None] + digits
-        return flat
+        return positions(self.axes, self.offset)
 
     def on(self, source: str, tensor: Tensor) -> Value:
         """The same view on another tensor of the same shape."""

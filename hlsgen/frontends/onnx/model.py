@@ -108,6 +108,8 @@ class OnnxModel:
     outputs: tuple[str, ...]
     nodes: tuple[Node, ...]
     constants: dict[str, NDArray[Any]]
+    proto: Any = field(repr=False)
+    """The ModelProto that all this was read from: external data read, local functions written out."""
 
 
 def onnx_package() -> ModuleType:
@@ -156,6 +158,7 @@ def loaded_model(source: Any, input_shapes: InputShapes = (), say: Say = silent)
         outputs=tuple(value.name for value in proto.graph.output),
         nodes=tuple(decoded_node(onnx, node, title) for node in proto.graph.node),
         constants=constants,
+        proto=proto,
     )
 
 

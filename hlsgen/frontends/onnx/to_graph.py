@@ -202,6 +202,19 @@ def _read_node(reading: Reading, node: Node) -> None:
     for known in results:
         _refuse_large(node, known)
     reading.known.update(zip(node.outputs, results, strict=False))
+    for output, known in zip(node.outputs, results, strict=False):
+        _remember(reading, node, output, known)
+
+
+def _remember(reading: Reading, node: Node, name: str, known: Known) -> None:
+    """Writes down that the model's tensor `name` is what is known; not of integers with several scales."""
+    if not name or isinstance(known, Constant):
+        return
+    if isinstance(known, Real):
+        reading.builder.known_as(name, known.view, kind=node.op, key=name)
+    elif known.scale.size == known.zero.size == 1:
+        scale, zero = float(known.scale[0]), float(known.zero[0])
+        reading.builder.known_as(name, known.real, kind=node.op, key=name, scale=(1 / scale,), shift=(zero,))
 
 
 def _refuse_large(node: Node, known: Known) -> None:

@@ -110,6 +110,21 @@ def _tensors(found: Any) -> tuple[Any, ...]:
     return tuple(found) if isinstance(found, list | tuple) else (found,)
 
 
+class ResultNames:
+    """Names of what calls give: the layer's, of its second call dense@1, of several results split[0]."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, int] = {}
+
+    def of_results(self, call: Call, prefix: str) -> list[str]:
+        """The names of a call's results. prefix: of layers of a model inside. Calls come in their order."""
+        label = f"{prefix}{call.layer.name}"
+        count = self._calls.get(label, 0)
+        self._calls[label] = count + 1
+        label = f"{label}@{count}" if count else label
+        return [label] if len(call.outputs) == 1 else [f"{label}[{n}]" for n in range(len(call.outputs))]
+
+
 def layers_of(model: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Every layer and function that the model calls, with its name; those of models inside included, once."""
     seen = set()

@@ -28,6 +28,7 @@ from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.frontends.qkeras.calls import (
     Call,
     KerasModel,
+    ResultNames,
     generation,
     graph_holder,
     is_model,
@@ -214,6 +215,7 @@ class _Walk:
     def __init__(self, net: Net) -> None:
         self.net = net
         self.used_default = False
+        self.names = ResultNames()
 
     def input(self, model: KerasModel, tensor: Any, wish: NumberType | None) -> Value:
         """An input of the graph for one of the model's. Raises DesignError: an open size."""
@@ -242,8 +244,16 @@ class _Walk:
             if all(id(tensor) in values for tensor in call.outputs):
                 continue
             results = self._call(model, call, values, prefix)
+            self._remember(call, results, prefix)
             values |= {id(tensor): value for tensor, value in zip(call.outputs, results, strict=True)}
         return [values[id(tensor)] for tensor in model.outputs]
+
+    def _remember(self, call: Call, results: Sequence[Value], prefix: str) -> None:
+        """Writes down that these are the results of a layer; those of a model inside have names already."""
+        if is_model(call.layer) or type(call.layer).__name__ == "InputLayer":
+            return
+        for name, value in zip(self.names.of_results(call, prefix), results, strict=True):
+            self.net.builder.known_as(name, value, kind=type(call.layer).__name__, key=name)
 
     def _call(self, model: KerasModel, call: Call, values: dict[int, Value], prefix: str) -> list[Value]:
         layer, builder = call.layer, self.net.builder

@@ -55,7 +55,7 @@ def exported(
     if not input_shapes:
         raise _error("the model has no inputs", "at least one input, with its shape", place)
     problems = [shape_problem("the input", shape) for shape in input_shapes]
-    model, found = _traceable(model), [replace(one, place=place) for one in problems if one is not None]
+    model, found = traceable(model), [replace(one, place=place) for one in problems if one is not None]
     found += tensor_problems(_held(model), "the model", place)
     if found:
         raise DesignError(found)
@@ -87,7 +87,7 @@ QUANTISING: dict[str, Callable[[type], bool]] = {
 """What PyTorch has done to a module of a class."""
 
 
-def _traceable(model: Any) -> nn.Module:
+def traceable(model: Any) -> nn.Module:
     """The module to trace. Raises DesignError: it is none, or its Python is gone."""
     if isinstance(model, torch.export.ExportedProgram):
         return model.module()

@@ -30,17 +30,17 @@ def restored(graph: fx.Graph) -> None:
 
 
 def softsign(self: torch.Tensor) -> torch.Tensor:
-    """A node's target; never called."""
+    """A node's target."""
     return self / (self.abs() + 1)
 
 
 def softshrink(self: torch.Tensor, lambd: float) -> torch.Tensor:
-    """A node's target; never called."""
+    """A node's target."""
     return torch.nn.functional.softshrink(self, lambd)
 
 
 def hardshrink(self: torch.Tensor, lambd: float) -> torch.Tensor:
-    """A node's target; never called."""
+    """A node's target."""
     return torch.nn.functional.hardshrink(self, lambd)
 
 

@@ -25,6 +25,7 @@ from hlsgen.frontends.torch.call import BATCH, CONVERTERS, KEPT_TYPES, TYPES, Ca
 from hlsgen.frontends.torch.choices import CHOICES, COMPARISONS, LOGICAL
 from hlsgen.frontends.torch.export import Program, exported, is_users, user_place
 from hlsgen.frontends.torch.load import load_module
+from hlsgen.frontends.torch.named import Names, op_name
 from hlsgen.frontends.torch.package import fx, nn, torch
 from hlsgen.frontends.torch.patterns import RESTORED
 from hlsgen.frontends.torch.refusals import BEFORE_A_DIVISION, made_of, whole_module, written_out
@@ -32,6 +33,8 @@ from hlsgen.model.ir import Graph
 
 __all__ = ["graph_of_module", "load_module"]
 
+UNCHANGED = frozenset({"clone", "detach", "alias", "_to_copy"})
+"""Operations that give what they take, and that no model is written with."""
 CHECKS = frozenset(
     {"_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range_for_size"}
 )
@@ -73,6 +76,7 @@ class _Walk:
         self.refused: set[str] = set()
         """Paths of modules of which no other part is told."""
         self.problems: list[Problem] = []
+        self.names = Names(model)
 
     def graph(self) -> Graph:
         with self.builder.at(self.builder.name, self.place):
@@ -120,11 +124,12 @@ class _Walk:
         if node.target is operator.getitem:
             self._take_part(node)
             return
-        path, said = self._path(node)
+        path, said = self.names.path(node)
         with self.builder.at(path, _place_of(node) or self.place, said):
             try:
                 self._refuse_parts(node)
                 self.results[node] = self._converted(node)
+                self._remember(node)
             except DesignError as error:
                 self._note(node, error)
                 self._stand_in(node)
@@ -137,6 +142,14 @@ class _Walk:
             self.failed.add(node)
         else:
             self.results[node] = whole if whole is None or isinstance(whole, Missing) else whole[index]
+            self._remember(node)
+
+    def _remember(self, node: fx.Node) -> None:
+        """Writes down that a node's result is the framework's tensor of this name."""
+        value = self.results.get(node)
+        if isinstance(value, Value) and op_name(node) not in UNCHANGED:
+            name = self.names.of_result(node)
+            self.builder.known_as(name.text, value, kind=name.kind, key=name.key)
 
     def _refuse_parts(self, node: fx.Node) -> None:
         """Refuses the rest of a refused module, and what takes a result that nothing stands in for."""
@@ -241,11 +254,18 @@ class _Walk:
             )
 
     def _constant(self, node: fx.Node) -> Any:
-        """What an operation makes of constants alone: computed here, in float64."""
+        """What an operation makes of constants alone: computed here, in float64, but for comparisons."""
         assert callable(node.target)
-        arguments, named = fx.map_arg(
-            (node.args, dict(node.kwargs)), lambda source: _as_double(self.results[source])
-        )
+        compares = op_name(node) in COMPARISONS
+
+        def argument(source: fx.Node) -> Any:
+            value = self.results[source]
+            if compares and isinstance(value, torch.Tensor):
+                # 0.1 in float32 is not above 0.1, in float64 it is
+                return value.to(source.meta["val"].dtype)
+            return _as_double(value)
+
+        arguments, named = fx.map_arg((node.args, dict(node.kwargs)), argument)
         with torch.no_grad():
             return _as_double(node.target(*arguments, **named))
 
@@ -280,44 +300,10 @@ class _Walk:
         batch = str(self.program.batch)
         return " x ".join(str(each).replace(batch, "N") for each in size) or "a single number"
 
-    def _path(self, node: fx.Node) -> tuple[str, str]:
-        """The name that a node's layers are called after, and how messages call it.
-
-        The module that consists of this operation, or the module and the operation.
-        """
-        op = op_name(node)
-        stack = node.meta.get("nn_module_stack") or {}
-        path = str(list(stack.values())[-1][0]) if stack else ""
-        module = self._module(path)
-        short = re.sub(r"_?native_batch_norm_legit.*", "batch_norm", op).strip("_")
-        library = "aten" if isinstance(node.target, torch._ops.OpOverload) else "torch"
-        label = f"{library}.{short}"
-        if module is not None:
-            label = f"{path} ({type(module).__name__}): {label}"
-        if module is None:
-            return (f"{path}.{short}" if path else short), label
-        leaf = type(module).__module__.startswith("torch.nn") and not any(module.children())
-        return (path if leaf else f"{path}.{short}"), label
-
-    def _module(self, path: str) -> nn.Module | None:
-        """The module of a path; None for the model itself, and where a path is no module's."""
-        try:
-            return self.model.get_submodule(path) if path else None
-        except AttributeError:
-            return None
-
 
 def _symbol(size: object) -> object:
     """The expression of a size that depends on the number of frames; None: it does not."""
     return size.node.expr if isinstance(size, torch.SymInt) else None
-
-
-def op_name(node: fx.Node) -> str:
-    """The operation without its overload: aten.conv2d.padding -> conv2d."""
-    target = node.target
-    if isinstance(target, torch._ops.OpOverload):
-        return target._schema.name.split("::")[-1]
-    return str(getattr(target, "__name__", target))
 
 
 def _arguments(node: fx.Node) -> dict[str, Any] | None:

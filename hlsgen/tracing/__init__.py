@@ -1,0 +1,1 @@
+"""What a design does to its numbers: every layer's values beside the framework's, ranges beside types."""

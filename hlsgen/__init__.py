@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hlsgen.api.project import Project
     from hlsgen.model.precision import Bits, LayerPrecision, Precision
     from hlsgen.widths.by_precision import accuracy
+    from hlsgen.widths.search import quantise
 
 __all__ = [
     "Bits",
@@ -56,10 +57,12 @@ __all__ = [
     "from_torch",
     "load",
     "program_for",
+    "quantise",
 ]
 
 _LATER = {
     "accuracy": "widths.by_precision",
+    "quantise": "widths.search",
     "Design": "api.design",
     "load": "api.design",
     "from_onnx": "api.from_model",

@@ -44,6 +44,7 @@ from hlsgen.cli.printing import (
     print_warnings,
 )
 from hlsgen.cli.program import program
+from hlsgen.cli.quantise import quantise
 from hlsgen.cli.reports import calibrate, compare, report
 from hlsgen.cli.schedule import schedule
 from hlsgen.cli.sweep import sweep
@@ -91,6 +92,7 @@ cli.add_command(compare)
 cli.add_command(lint)
 cli.add_command(profile)
 cli.add_command(program)
+cli.add_command(quantise)
 cli.add_command(report)
 cli.add_command(schedule)
 cli.add_command(sweep)

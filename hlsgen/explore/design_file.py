@@ -29,17 +29,7 @@ def fixed_design(
     `board`, `clock_mhz`, `precision`: as of `hlsgen.load`. Paths in it are relative to the new file.
     Raises DesignError: `source` cannot be read any more.
     """
-    data = Document.read(source).data
-    if board is not None:
-        # a path from the command line is relative to the working folder, one of a file to that file
-        data["board"] = _moved(board, Path(), target.parent) if board.endswith(".yaml") else board
-    elif str(data["board"]).endswith(".yaml"):
-        data["board"] = _moved(data["board"], source.parent, target.parent)
-    if clock_mhz is not None:
-        data["clock_mhz"] = clock_mhz
-    if precision is not None:
-        data["precision"] = _replaced(data.get("precision"), precision)
-    _move_paths(data, source.parent, target.parent)
+    data = moved_design(source, target, board=board, clock_mhz=clock_mhz, precision=precision)
     data["mapping"] = dict(explored.mapping)
     if data.get("style") == "auto":
         data["style"] = explored.chosen.given.cost_style
@@ -51,9 +41,35 @@ def fixed_design(
         f"# {cells_line(estimate.cost)}\n"
         f"# {fit_line(estimate.fit)}\n"
     )
-    return head + yaml.safe_dump(
-        data, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110
-    )
+    return head + yaml_text(data)
+
+
+def yaml_text(data: Mapping[str, Any]) -> str:
+    """A design as the text of its file."""
+    return yaml.safe_dump(dict(data), sort_keys=False, default_flow_style=None, allow_unicode=True, width=110)
+
+
+def moved_design(
+    source: Path,
+    target: Path,
+    *,
+    board: str | None = None,
+    clock_mhz: float | None = None,
+    precision: object = None,
+) -> dict[str, Any]:
+    """The keys of the design file `source` for one at `target`; arguments as of `fixed_design`."""
+    data: dict[str, Any] = Document.read(source).data
+    if board is not None:
+        # a path from the command line is relative to the working folder, one of a file to that file
+        data["board"] = _moved(board, Path(), target.parent) if board.endswith(".yaml") else board
+    elif str(data["board"]).endswith(".yaml"):
+        data["board"] = _moved(data["board"], source.parent, target.parent)
+    if clock_mhz is not None:
+        data["clock_mhz"] = clock_mhz
+    if precision is not None:
+        data["precision"] = _replaced(data.get("precision"), precision)
+    _move_paths(data, source.parent, target.parent)
+    return data
 
 
 def _replaced(before: object, precision: object) -> object:

@@ -55,6 +55,7 @@ def test_help_names_every_command() -> None:
         "lint",
         "profile",
         "program",
+        "quantise",
         "report",
         "schedule",
         "schema",

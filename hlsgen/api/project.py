@@ -32,6 +32,10 @@ from hlsgen.report.checks import csim_figures, lint_figures
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.frames import FrameFigures, frame_figures
 from hlsgen.report.html import BANK_PICTURE, PAGE, html_page
+from hlsgen.report.profile import TensorFigures
+from hlsgen.styles.style import Style
+from hlsgen.tracing.figures import range_figures
+from hlsgen.tracing.profile import measured_ranges
 from hlsgen.vendor.compare import read_back
 
 LINK = "vitis/link.cfg"
@@ -180,7 +184,9 @@ def build(
             estimate = estimate.scheduled(scheduled.kernels)
             figures, scheduled = estimate.figures(), scheduled.warning(estimate.slowed)
         lint_found, csim_found = lint_figures(linted, shown), csim_figures(verification)
-        report = Report.of(figures, given.figures, lint_found, csim_found, scheduled.figures)
+        report = Report.of(
+            figures, given.figures, lint_found, csim_found, scheduled.figures, _ranges(design.style)
+        )
         picture = plan.get(BANK_PICTURE, b"")
         content = picture.encode() if isinstance(picture, str) else picture
         write_files(
@@ -208,6 +214,14 @@ def build(
         notes=tuple(notes),
         _scratch=scratch,
     )
+
+
+def _ranges(style: Style[Any]) -> tuple[TensorFigures, ...]:
+    """The ranges of tensors on the calibration frames that were kept; none without such."""
+    measured = style.measured
+    if measured is None or measured.graph is not style.graph:
+        return ()
+    return range_figures(measured_ranges(style.graph, style.reference, measured.golden))
 
 
 def _lint(plan: Plan, figures: Figures) -> Linted:

@@ -36,6 +36,7 @@ from hlsgen.report.interface import Interface
 from hlsgen.report.kernels import KernelFigures
 from hlsgen.report.mixture import MixtureFigures
 from hlsgen.report.processor import ProcessorFigures, TaskFigures
+from hlsgen.report.profile import TensorFigures
 from hlsgen.report.quality import Quality, TensorAccuracy
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.schedule import ScheduleFigures
@@ -128,11 +129,12 @@ class Figures(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Report(FrameFigures, Figures):
-    """report.json of a build. schedule: None in builds of before there was one. synthesised: what the
-    vendor's tools reported, if they have run."""
+    """report.json of a build. ranges: of tensors on the calibration frames, if there are some. schedule: None
+    in builds of before there was one. synthesised: what the vendor's tools reported, if they have run."""
 
     lint: LintFigures
     csim: CsimFigures
+    ranges: Annotated[tuple[TensorFigures, ...], Rows] = ()
     schedule: ScheduleFigures | None = None
     synthesised: Annotated[tuple[SynthesisFigures, ...], Rows] = ()
 
@@ -144,7 +146,8 @@ class Report(FrameFigures, Figures):
         lint: LintFigures,
         csim: CsimFigures,
         schedule: ScheduleFigures,
+        ranges: tuple[TensorFigures, ...] = (),
     ) -> Self:
         """The modelled figures of a design with what its build has found."""
         parts = {one.name: getattr(part, one.name) for part in (figures, frames) for one in fields(part)}
-        return cls(**parts, lint=lint, csim=csim, schedule=schedule)
+        return cls(**parts, lint=lint, csim=csim, schedule=schedule, ranges=ranges)

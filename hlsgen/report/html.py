@@ -47,6 +47,7 @@ from hlsgen.report.page_tables import (
     styles_table,
     term_table,
 )
+from hlsgen.report.profile_pictures import BinadePicture, range_pictures
 from hlsgen.report.reading import read_report
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
@@ -108,6 +109,7 @@ class Page:
     fifos: tuple[Table, ...]
     accuracy: BarChart | None
     clipping: Table
+    ranges: tuple[BinadePicture, ...]
     csim: Table
     schedule: Table
     cells: Table
@@ -174,6 +176,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         fifos=fifo_tables(report) if report.fifos else (),
         accuracy=accuracy,
         clipping=clipping_table(report),
+        ranges=range_pictures(report.ranges),
         csim=csim_table(report),
         schedule=schedule_table(report),
         cells=cells_table(report),
@@ -211,6 +214,7 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
         ("fifos", "FIFOs", bool(report.fifos)),
         ("accuracy", "Accuracy", bool(report.quantisation)),
         ("clipping", "Clipped values", bool(report.clipping)),
+        ("ranges", "Values and bits", bool(report.ranges)),
         ("csim", "C-simulation", True),
         ("schedule", "Schedule", report.schedule is not None),
         ("synthesised", "Synthesised", True),

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from hlsgen.report.section import Any_, Count, Flag, Number, Rows, Section, Text, Texts
+from hlsgen.designfile.validation import Mistake, refused
+from hlsgen.report.section import AGAIN, Any_, Count, Flag, Number, Rows, Section, Text, Texts
 
-Binades = Annotated[Mapping[Text, Count], Field(max_length=4096)]
+FARTHEST = 1100
+"""Powers of two beyond those of any double."""
+
+
+def _check_power(text: str) -> str:
+    if not re.fullmatch(r"-?\d{1,4}", text) or abs(int(text)) > FARTHEST:
+        raise refused(Mistake(message=f"must be a power of two up to {FARTHEST}, such as -3", fix=AGAIN))
+    return text
+
+
+Power = Annotated[str, AfterValidator(_check_power)]
+Binades = Annotated[Mapping[Power, Count], Field(max_length=4096)]
 EXACT = "exact"
 """A signal to noise without noise."""
 

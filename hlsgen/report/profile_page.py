@@ -13,16 +13,14 @@ from hlsgen.report.page_tables import Table
 from hlsgen.report.profile import AdviceFigures, ProfileFigures, TraceFigures, decibels_text, share_text
 from hlsgen.report.profile_pictures import (
     BinadePicture,
-    binade_picture,
     noise_chart,
     noise_table,
+    range_pictures,
     range_table,
     share_chart,
     trace_chart,
     trace_table,
 )
-
-PARAMETERS = ("weights", "bias")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +45,7 @@ class NumbersPage:
     shares: BarChart | None = None
     noise: BarChart | None = None
     noise_rows: Table | None = None
-    results: BinadePicture | None = None
-    parameters: BinadePicture | None = None
+    pictures: tuple[BinadePicture, ...] = ()
     ranges: Table | None = None
     trace: BarChart | None = None
     trace_rows: Table | None = None
@@ -82,8 +79,6 @@ def profile_page(design: str, profile: ProfileFigures) -> str:
                 tone="bad",
             ),
         )
-    results = [one for one in profile.tensors if one.part not in PARAMETERS]
-    parameters = [one for one in profile.tensors if one.part in PARAMETERS]
     page = NumbersPage(
         title=f"{design}: profile",
         about=f"Ranges beside types and the noise of every layer, on {profile.frames:,} frames",
@@ -93,8 +88,7 @@ def profile_page(design: str, profile: ProfileFigures) -> str:
         shares=share_chart(profile) if worst is not None else None,
         noise=noise_chart(profile.noise, worst.name if worst else "") if profile.noise else None,
         noise_rows=noise_table(profile) if profile.noise else None,
-        results=binade_picture("Inputs and results", results),
-        parameters=binade_picture("Weights and biases", parameters),
+        pictures=range_pictures(profile.tensors),
         ranges=range_table(profile),
     )
     return _rendered(page)

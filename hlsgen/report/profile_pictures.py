@@ -20,6 +20,7 @@ from hlsgen.report.profile import (
 
 MOST_SHARES = 12
 """Layers in the chart of shares, the worst first."""
+PARAMETERS = ("weights", "bias")
 MOST_PICTURED = 200
 """Tensors in a picture of binades."""
 MOST_BINADES = 40
@@ -163,6 +164,17 @@ def binade_picture(title: str, tensors: Sequence[TensorFigures]) -> BinadePictur
         ),
         more=len(tensors) - len(shown),
     )
+
+
+def range_pictures(tensors: Sequence[TensorFigures]) -> tuple[BinadePicture, ...]:
+    """Inputs and results, then weights and biases; as far as there are some."""
+    results = [one for one in tensors if one.part not in PARAMETERS]
+    parameters = [one for one in tensors if one.part in PARAMETERS]
+    found = (
+        binade_picture("Inputs and results", results),
+        binade_picture("Weights and biases", parameters),
+    )
+    return tuple(one for one in found if one is not None)
 
 
 def _row(one: TensorFigures, top: int, low: int, high: int) -> BinadeRow:

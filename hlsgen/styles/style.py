@@ -27,7 +27,7 @@ from hlsgen.csim.verification import Verification
 from hlsgen.designfile.clock import CLOCKS_MHZ, DEFAULT_UNCERTAINTY, Clock
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.emit.plan import array_bytes, npy_bytes
-from hlsgen.model.accuracy import Accuracy, Reached
+from hlsgen.model.accuracy import Accuracy, Measured, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.model.ir import Golden, Graph
@@ -239,6 +239,11 @@ class Style(Brief, ABC, Generic[H]):
     @property
     def reference(self) -> Graph | None:
         """The network in floating point; None: it came with types of its own."""
+        return None
+
+    @property
+    def measured(self) -> Measured | None:
+        """What the types were judged with; None: nothing."""
         return None
 
     @property

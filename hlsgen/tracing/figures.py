@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hlsgen.report.profile import (
     AdviceFigures,
     NoiseFigures,
@@ -39,7 +41,7 @@ def profile_figures(profile: Profile) -> ProfileFigures:
             for one in profile.advice
         ),
         noise=tuple(_noise(one, shares[one.name]) for one in profile.noise),
-        tensors=tuple(_tensor(one) for one in profile.tensors),
+        tensors=range_figures(profile.tensors),
     )
 
 
@@ -55,6 +57,11 @@ def _noise(one: LayerNoise, share: float) -> NoiseFigures:
     )
 
 
+def range_figures(ranges: Sequence[TensorRange]) -> tuple[TensorFigures, ...]:
+    """The figures of tensors alone."""
+    return tuple(_tensor(one) for one in ranges)
+
+
 def _tensor(one: TensorRange) -> TensorFigures:
     return TensorFigures(
         name=one.name,
@@ -63,7 +70,7 @@ def _tensor(one: TensorRange) -> TensorFigures:
         of_floats=one.of_floats,
         min=one.least,
         max=one.most,
-        mean_abs=one.mean_abs,
+        mean_abs=float(f"{one.mean_abs:.{DIGITS}g}"),
         clipped=round(one.clipped, 2 * DIGITS),
         lost=None if one.lost is None else round(one.lost, 2 * DIGITS),
         spare_bits=one.spare,

@@ -15,7 +15,7 @@ from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.clipping import input_clipping
-from hlsgen.model.ir import Graph, LayerOverflow, run_golden
+from hlsgen.model.ir import Golden, Graph, LayerOverflow, run_golden
 from hlsgen.model.origins import Floats
 from hlsgen.tracing.advice import Advice, advice, shares_of
 from hlsgen.tracing.frames import Frames, Part
@@ -154,6 +154,20 @@ def profiled(
         advice=advice(graph, noise, tensors),
         names=_framework_names(graph),
     )
+
+
+def measured_ranges(graph: Graph, reference: Graph | None, golden: Golden) -> tuple[TensorRange, ...]:
+    """The ranges of the codes that golden has given for some frames, and of the weights."""
+    inputs = {port.name for port in graph.inputs}
+    found = []
+    for name, tensor in graph.tensors().items():
+        part = "input" if name in inputs else "result"
+        count = RangeCount(name=name, part=part, type=tensor.type, of_floats=False)
+        codes = golden.tensors[name]
+        count.add(tensor.type.decode(codes), codes)
+        count.outside = _outside(golden.excess.get(name, {}), tensor.type)
+        found.append(count.range())
+    return (*found, *_parameters(graph, reference))
 
 
 def _framework_names(graph: Graph) -> dict[str, tuple[str, ...]]:

@@ -125,9 +125,11 @@ class RangeCount:
         self._sum += float(magnitude.sum())
         self._least = min(self._least, float(values.min(initial=np.inf)))
         self._most = max(self._most, float(values.max(initial=-np.inf)))
-        powers, counts = np.unique(np.frexp(there)[1] - 1, return_counts=True)
-        for power, count in zip(powers.tolist(), counts.tolist(), strict=True):
-            self._binades[power] = self._binades.get(power, 0) + count
+        powers = np.frexp(there)[1] - 1
+        lowest = int(powers.min(initial=0))
+        for place, count in enumerate(np.bincount(powers - lowest).tolist()):
+            if count:
+                self._binades[lowest + place] = self._binades.get(lowest + place, 0) + count
         self._samples.append(magnitude[:: max(1, magnitude.size // SAMPLED)].copy())
         if isinstance(self.type, FixedType):
             self._count_codes(values, np.asarray(codes), self.type)

@@ -24,12 +24,12 @@ LEFT_OUT = re.compile(
     "foldings_tried|weights|kernel|stage_interval_cycles|kernel_interval_cycles|ddr_cycles|ddr_bytes|binds|"
     "cells|px|rows|multipliers|fabric_pe|order|algorithm|arithmetic|chain|in_lanes|out_lanes|least_depth|"
     "smallest_depth|streamed_layers|chosen|kind|"
-    "schedule|why|tool_version|instructions|loops|cells|trips|reasons|warnings|errors_measured|depths"
+    "ranges|schedule|why|tool_version|instructions|loops|cells|trips|reasons|warnings|errors_measured|depths"
 )
 """Keys that not every style or layer has, so that a report without them may be whole."""
 CONTRADICTED = {"fifos", "chosen"}
 """Those of them that other parts of a report may refer to."""
-BY_NAME = {"blocked_by", "by_slr", "headroom", "starved_by", "used", "utilisation"}
+BY_NAME = {"binades", "blocked_by", "by_slr", "headroom", "starved_by", "used", "utilisation"}
 """Mappings whose keys are names."""
 
 

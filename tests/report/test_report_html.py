@@ -104,7 +104,9 @@ def test_every_figure_says_its_kind(build_folder: Path) -> None:
     measured = [one for one in headings if "measured" in one]
     accuracy = bool(content(build_folder).get("quantisation"))
     clipping = bool(content(build_folder).get("clipping"))
-    assert len(measured) == 1 + accuracy + clipping
+    ranges = bool(content(build_folder).get("ranges"))
+    assert ranges == bool(content(build_folder).get("calibration"))
+    assert len(measured) == 1 + accuracy + clipping + ranges
 
 
 def test_the_page_needs_nothing_else(build_folder: Path) -> None:

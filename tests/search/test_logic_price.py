@@ -1,4 +1,4 @@
-"""Products of few bits: in logic cells where these are as cheap as DSPs, four a DSP where they are what lacks."""
+"""Products of few bits: in logic cells where these are as cheap as DSPs, else four a DSP."""
 
 from __future__ import annotations
 

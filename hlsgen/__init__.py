@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hlsgen.api.program import NetworkProgram, program_for
     from hlsgen.api.project import Project
     from hlsgen.model.precision import Bits, LayerPrecision, Precision
+    from hlsgen.widths.by_precision import accuracy
 
 __all__ = [
     "Bits",
@@ -49,6 +50,7 @@ __all__ = [
     "Project",
     "ToolError",
     "__version__",
+    "accuracy",
     "from_onnx",
     "from_qkeras",
     "from_torch",
@@ -57,6 +59,7 @@ __all__ = [
 ]
 
 _LATER = {
+    "accuracy": "widths.by_precision",
     "Design": "api.design",
     "load": "api.design",
     "from_onnx": "api.from_model",

@@ -42,9 +42,17 @@ AXI_PORTS = 5
 PROCESSES = 7
 """With the one that reads descriptors and tells the others; without a pool."""
 ADDRESS_BITS = 32
-PLAIN_MULTIPLIERS = 14
-"""32-bit products of sizes, outside the loops, of three DSPs each, that Vitis HLS shares within a process."""
-PLAIN_MULTIPLIER_DSPS = 3
+SIZE_PRODUCT_DSPS = 30
+"""DSPs of products of sizes, outside the loops: 24 to 32 in the compiled code of six processors."""
+MOVERS = 4
+"""Processes between DDR and the array."""
+ADDRESS_SUMS = 5
+"""Sums of an address in DDR: of round, frame, channel group, band and word."""
+POINTER_BITS = 64
+STEP_OPERATIONS = 24
+"""Sums, and comparisons, of what the array does from step to step; each has two registers."""
+REPEATING_OPERATIONS = 16
+"""The same where rows count several times."""
 COUNTERS = 6
 """Loops of a window's walk."""
 
@@ -123,6 +131,7 @@ def _sums(processor: Processor, terms: Terms) -> Resources:
         + comparisons(terms, count, processor.operand_bits)
         + cells(terms, "select", bits=2 * count * bits)
         + cells(terms, "register", bits=3 * count * bits)
+        + first_values(terms, count)
     )
 
 
@@ -224,13 +233,15 @@ def _windowing(processor: Processor, terms: Terms) -> Resources:
         return Resources()
     lanes, word = processor.lanes, processor.word_bits
     address = (processor.window_blocks.depth - 1).bit_length()
-    waiting = 0
+    waiting = kept = 0
     found = Resources()
     if processor.window_products:
         found = found + _window_products(processor, terms)
         waiting += lanes * window_sum_bits(processor)
+        kept += 2 * processor.rows * lanes
     if processor.window_largest:
         waiting += word
+        kept += 2 * processor.rows * lanes
         found = (
             found
             + comparisons(terms, 4 * lanes, processor.activation_bits)
@@ -252,6 +263,7 @@ def _windowing(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "select", bits=24 * word + 4 * address + 8 * SIZE_BITS)
         + adders(terms, 20, 16 * ADDRESS_BITS + 4 * address)
         + comparisons(terms, 8, SIZE_BITS)
+        + first_values(terms, kept)
         + cells(terms, "process_control", one=1)
         + fifo
     )
@@ -323,7 +335,7 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
     return (
         Resources(
             bram18=sum(bram18_for(BURST_WORDS * 2, max(32, bits)) for bits in ports),
-            dsp=PLAIN_MULTIPLIERS * PLAIN_MULTIPLIER_DSPS,
+            dsp=SIZE_PRODUCT_DSPS,
         )
         + axi_ports(terms, AXI_PORTS, sum(ports))
         + cells(terms, "conv_control", one=1)
@@ -334,4 +346,25 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "register", bits=2 * fields)
         + adders(terms, 8 * (PROCESSES - 1), 8 * (PROCESSES - 1) * ADDRESS_BITS)
         + comparisons(terms, 4 * (PROCESSES - 1), ADDRESS_BITS)
+        + adders(terms, MOVERS * ADDRESS_SUMS, MOVERS * ADDRESS_SUMS * POINTER_BITS)
+        + _steps(terms)
     )
+
+
+def _steps(terms: Terms) -> Resources:
+    """What processes do between one run of their loops and the next: sizes of the next one, and registers."""
+    operations = STEP_OPERATIONS + REPEATING_OPERATIONS
+    bits = operations * 2 * SIZE_BITS  # products of sizes
+    return (
+        adders(terms, operations, bits)
+        + comparisons(terms, operations, 2 * SIZE_BITS)
+        + cells(terms, "select", bits=bits)
+        + first_values(terms, 2 * operations)
+    )
+
+
+def first_values(terms: Terms, registers: int) -> Resources:
+    """The choice between a register's first value and its next one: csynth counts it whatever its bits,
+    routing makes a reset of it.
+    """
+    return cells(terms, "multiplexer", inputs=2 * registers)

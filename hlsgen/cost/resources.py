@@ -1,8 +1,8 @@
 """Resources of one instance. DSP, BRAM18 and URAM follow from the emitted structure; LUT and FF are amounts
 of the terms of hlsgen/targets/terms.py, which predict the routed design unless asked for csynth's figures.
 
-Sources of the DSPs: fp32 cores from Vitis HLS reports at 300 MHz on UltraScale+ (fmul_32 4 cycles: 3; fadd_32
-full DSP: 2); RAM and FIFO shapes of the primitives.
+Sources of the DSPs: floating-point cores as hlsgen/layers/float_cores.py has them; RAM and FIFO shapes of the
+primitives.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 
 from hlsgen.base.fixed import FixedType
+from hlsgen.base.floating import FLOAT_BITS, HALF_BITS
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import Memory, Storage
 from hlsgen.layers import winograd
+from hlsgen.layers.float_cores import FLOAT_CORES, FloatCores
 from hlsgen.layers.packing import PACKED_BITS, QUAD, signed_bits
 from hlsgen.targets.terms import Terms
 
-FMUL_DSP = 3
-FADD_DSP = 2
-RESULT_BITS = 64  # registers behind a floating-point multiplier and its adder
 KERNEL_ADDERS = 3  # that bring three weights to the points of Winograd's algorithm
 
 
@@ -93,8 +92,11 @@ def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     folding, layer = mapping.folding, mapping.layer
     sums = folding.rows * folding.pe
     fabric_sums = folding.rows * folding.fabric_pe
-    if mapping.arithmetic == "float":
-        return float_products(terms, sums * mapping.terms, fabric_sums * mapping.terms)
+    if layer.is_float:
+        cores = layer.float_cores
+        operands = (folding.rows + folding.pe) * mapping.terms
+        taken = float_products(terms, sums * mapping.terms, fabric_sums * mapping.terms, cores)
+        return taken + conversions(terms, cores, widened=operands, narrowed=sums)
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
     accumulate = sums * (layer.accumulator.width + layer.result_type.width)
     rest = adders(terms, 2 * sums, accumulate) + cells(terms, "register", bits=accumulate)
@@ -165,35 +167,52 @@ def adders(terms: Terms, count: int, bits: int) -> Resources:
     return cells(terms, "adder", one=count, bits=bits)
 
 
-def float_products(terms: Terms, products: int, in_fabric: int) -> Resources:
+def float_products(terms: Terms, products: int, in_fabric: int, cores: FloatCores = FLOAT_CORES) -> Resources:
     """`products` multipliers and as many adders (the tree's and the running sum's), `in_fabric` of them
-    without DSP.
+    without DSP, and the registers behind them.
     """
     in_dsp = products - in_fabric
+    multiplier, adder_dsp, adder_fabric = cores.terms
     return (
-        Resources(dsp=products * FMUL_DSP + in_dsp * FADD_DSP)
-        + cells(terms, "float_multiplier", one=products)
-        + cells(terms, "register", bits=products * RESULT_BITS)
-        + cells(terms, "float_adder_dsp", one=in_dsp)
-        + cells(terms, "float_adder_fabric", one=in_fabric)
+        Resources(dsp=products * cores.multiplier_dsp + in_dsp * cores.adder_dsp)
+        + cells(terms, multiplier, one=products)
+        + cells(terms, "register", bits=products * 2 * cores.sums.width)
+        + cells(terms, adder_dsp, one=in_dsp)
+        + cells(terms, adder_fabric, one=in_fabric)
     )
 
 
-def float_multipliers(terms: Terms, count: int) -> Resources:
-    """fp32 multipliers with the registers behind them."""
+def float_multipliers(terms: Terms, count: int, cores: FloatCores = FLOAT_CORES) -> Resources:
+    """Multipliers with the registers behind them."""
     return (
-        Resources(dsp=count * FMUL_DSP)
-        + cells(terms, "float_multiplier", one=count)
-        + cells(terms, "register", bits=count * RESULT_BITS // 2)
+        Resources(dsp=count * cores.multiplier_dsp)
+        + cells(terms, cores.terms[0], one=count)
+        + cells(terms, "register", bits=count * cores.sums.width)
     )
 
 
-def float_adders(terms: Terms, count: int) -> Resources:
-    """fp32 adders in DSPs with the registers behind them."""
+def float_adders(terms: Terms, count: int, cores: FloatCores = FLOAT_CORES) -> Resources:
+    """Adders in DSPs with the registers behind them."""
     return (
-        Resources(dsp=count * FADD_DSP)
-        + cells(terms, "float_adder_dsp", one=count)
-        + cells(terms, "register", bits=count * RESULT_BITS // 2)
+        Resources(dsp=count * cores.adder_dsp)
+        + cells(terms, cores.terms[1], one=count)
+        + cells(terms, "register", bits=count * cores.sums.width)
+    )
+
+
+def conversions(terms: Terms, cores: FloatCores, *, widened: int, narrowed: int) -> Resources:
+    """What half operands need that are multiplied in float32, and results that become half again.
+
+    By structure: an exponent of 8 bits is made by an adder and chosen against zero; on the way back 16 bits
+    are rounded by an adder and chosen against zero and infinity. Each with a register.
+    """
+    if cores.arithmetic != "widened":
+        return Resources()
+    exponent, halves = FLOAT_BITS - 24, HALF_BITS
+    return (
+        adders(terms, widened + narrowed, widened * exponent + narrowed * halves)
+        + cells(terms, "select", bits=widened * exponent + narrowed * 2 * halves)
+        + cells(terms, "register", bits=(widened + narrowed) * halves)
     )
 
 

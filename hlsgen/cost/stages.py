@@ -13,6 +13,7 @@ from hlsgen.cost.resources import (
     Resources,
     axi_ports,
     cells,
+    conversions,
     counted_products,
     dsp_products,
     fabric_products,
@@ -31,6 +32,7 @@ from hlsgen.hardware.port_processes import LoadWeights
 from hlsgen.hardware.processes import Carrier, Process, StageProcess
 from hlsgen.hardware.storage import Storage, block_fifo, bram18_for, lutram_luts
 from hlsgen.hardware.weights import WeightPlace
+from hlsgen.layers.float_cores import FLOAT_CORES, HALF_CORES, WIDENED_CORES
 from hlsgen.layers.packing import FABRIC_PRODUCT_BITS, QUAD
 from hlsgen.layers.stage import Stage, Work
 from hlsgen.targets.board import Board
@@ -166,12 +168,16 @@ def _work(work: Work, terms: Terms) -> Resources:
         return counted_products(terms, work.count, *work.bits)
     if work.operator == "mux":
         return multiplexers(terms, work.count, *work.bits)
-    if work.operator in ("float_mac", "float_mac_fabric"):
-        return float_products(terms, work.count, work.count if work.operator == "float_mac_fabric" else 0)
-    if work.operator == "float_mul":
-        return float_multipliers(terms, work.count)
-    if work.operator == "float_add":
-        return float_adders(terms, work.count)
+    if work.operator in FLOAT_MACS:
+        in_fabric = work.count if work.operator.endswith("_fabric") else 0
+        return float_products(terms, work.count, in_fabric, FLOAT_MACS[work.operator])
+    if work.operator == "convert":
+        widened, narrowed = work.bits
+        return conversions(terms, WIDENED_CORES, widened=widened, narrowed=narrowed)
+    if work.operator in ("float_mul", "half_mul"):
+        return float_multipliers(terms, work.count, FLOAT_MACS[work.operator.replace("mul", "mac")])
+    if work.operator in ("float_add", "half_add"):
+        return float_adders(terms, work.count, FLOAT_MACS[work.operator.replace("add", "mac")])
     bits = work.count * max(work.bits, default=0)
     total = cells(terms, "register", bits=work.count * sum(work.bits) // 2)
     for name in OPERATORS[work.operator]:
@@ -179,6 +185,12 @@ def _work(work: Work, terms: Terms) -> Resources:
     return total
 
 
+FLOAT_MACS = {
+    f"{cores.arithmetic}_mac{where}": cores
+    for cores in (FLOAT_CORES, HALF_CORES, WIDENED_CORES)
+    for where in ("", "_fabric")
+}
+"""Floating-point products and their sums: by the operator, what they are built of."""
 OPERATORS = {"add": ("adder",), "compare": ("compare",), "select": ("select",), "max": ("compare", "select")}
 """What a stage's operators are built of."""
 

@@ -22,7 +22,7 @@ from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
 from hlsgen.emit.xrt import host_files
 from hlsgen.emit.xrt_program import call_rounds, program_interface
 from hlsgen.hardware import processor as limits
-from hlsgen.hardware.descriptor import ROW_FIELDS, WORDS, fields_of
+from hlsgen.hardware.descriptor import ROW_FIELDS, TYPES, WORDS, fields_of
 from hlsgen.hardware.processor import Processor
 from hlsgen.hardware.processor_file import PROCESSOR, BuiltProcessor
 from hlsgen.program.program import Program
@@ -133,6 +133,7 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "filter_storage": processor.weight_storage.value,
         "fields": list(fields_of(processor).items()),
         "row_fields": list(ROW_FIELDS.items()),
+        "types": TYPES,
     }
 
 

@@ -73,8 +73,7 @@ def _move_paths(data: dict[str, Any], before: Path, after: Path) -> None:
         if key in model:
             model[key] = _moved(model[key], before, after)
     if "torch" in model:
-        file, function = model["torch"].rsplit(":", 1)
-        model["torch"] = f"{_moved(file, before, after)}:{function}"
+        model["torch"] = _moved_function(model["torch"], before, after)
     inputs = data.get("input", [])
     for one in inputs if isinstance(inputs, list) else [inputs]:
         if str(one.get("samples", "")).endswith(".npy"):
@@ -82,9 +81,21 @@ def _move_paths(data: dict[str, Any], before: Path, after: Path) -> None:
     precision = data.get("precision")
     if isinstance(precision, dict) and "calibration" in precision:
         precision["calibration"] = _moved(precision["calibration"], before, after)
+    judging = data.get("accuracy", {})
+    for key in ("frames", "labels"):
+        if key in judging:
+            judging[key] = _moved(judging[key], before, after)
+    if "metric" in judging:
+        judging["metric"] = _moved_function(judging["metric"], before, after)
     for layer in data.get("layers", []):
         if isinstance(layer.get("weights"), str):
             layer["weights"] = _moved(layer["weights"], before, after)
+
+
+def _moved_function(text: str, before: Path, after: Path) -> str:
+    """file.py:function, moved as `_moved` does."""
+    file, function = text.rsplit(":", 1)
+    return f"{_moved(file, before, after)}:{function}"
 
 
 def _moved(path: str, before: Path, after: Path) -> str:

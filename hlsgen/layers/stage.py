@@ -140,7 +140,8 @@ class Work:
     products of a sum, pixels and groups at a time.
     mux: bits are the number of words to choose from, and the bits of one.
     float_mac: a multiplier with its adder, the adder in DSPs or in logic cells; float_mul and float_add: one
-    of them.
+    of them. half_...: the same in half; widened_...: of half operands in float32, which convert brings there
+    and back; its bits are how many.
     """
 
     operator: str

@@ -152,7 +152,7 @@ def _of_function(
     ]
     parts = [verdict.part(pipelined=True) for verdict in verdicts]
     parts += [verdict.part(pipelined=False) for verdict in others]
-    return results, [function_regions(function, module, memories, sites, parts)]
+    return results, [function_regions(function, module, memories, sites, parts, ranges)]
 
 
 def _pipelines(

@@ -22,6 +22,8 @@ from hlsgen.targets.terms import Terms, packaged_terms
 SMALL_SUMS = {1: 2, 2: 9, 3: 10, 4: 12}
 """LUTs of sums and comparisons of few bits; from 5 bits on one a bit, and 7."""
 SUM_OVERHEAD = 7
+TILE = 17
+"""Bits of a product in a DSP, without its sign."""
 PRODUCT_IN_DSP = 5
 """LUTs beside the DSPs of a product."""
 HALF_OF_TERNARY = {8: 19, 12: 17, 14: 16}
@@ -239,7 +241,7 @@ class Areas:
         if wide <= ALWAYS_FABRIC:
             return self._by_size("multiplier", wide)
         timing = self.delays.timing(operation)
-        dsps = dsps_of_product(wide, narrow)
+        dsps = min(dsps_of_product(wide, narrow), _low_tiles(wide, narrow, operation.result))
         alone = self.delays.library.version <= DSP_ALONE_UNTIL and dsps == 1
         if not timing.cycles or dsps == 1:  # a single DSP has all its registers inside
             return Resources(dsp=dsps, lut=0 if alone else PRODUCT_IN_DSP * dsps)
@@ -259,6 +261,14 @@ class Areas:
 
 NETLIST_OF = {"sqrt": "fdiv", "rsqrt": "fdiv", "fptrunc": "fpext"}
 """Cores that no report of an older release counts, and one of about the same size."""
+
+
+def _low_tiles(wide: int, narrow: int, result: int) -> int:
+    """Products of 17 bits that the low bits of a product are made of: 3 for 32 of 32 x 32 bits, 10 for 64 of
+    64 x 64."""
+    return sum(
+        TILE * (at + other) < result for at in range(-(-wide // TILE)) for other in range(-(-narrow // TILE))
+    )
 
 
 def _sum_luts(width: int) -> int:

@@ -143,7 +143,9 @@ class PortRequests:
         another. always: the blocks that each iteration runs.
         """
         loop = region.loop
-        nest = _Nest(function, ranges, [] if loop is None else [loop, *flattened(function, loop)])
+        nest = _Nest(
+            function, ranges, [] if loop is None else [loop, *flattened(function, loop, ranges.trips)]
+        )
         ports: dict[tuple[str, bool], list[_Word]] = {}
         written = {word.asked.memory.base.name for word in self._words if word.asked.writes}
         for word in self._words:

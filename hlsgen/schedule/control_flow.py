@@ -26,6 +26,14 @@ class Loop:
     always: list[str] = field(default_factory=list)
     """The blocks that every iteration goes through which another one follows, from the header on."""
 
+    def leaving(self, function: Function) -> list[str]:
+        """The blocks from which the loop may be left."""
+        return [
+            name
+            for name in self.blocks
+            if any(one not in self.blocks for one in function.blocks[name].successors)
+        ]
+
 
 def reverse_postorder(entry: str, successors: Edges) -> list[str]:
     """The nodes that `entry` reaches, each after all that come before it on a way without a back edge."""
@@ -157,6 +165,34 @@ def _nested(loops: list[Loop]) -> list[Loop]:
             loop.parent.inner.append(loop)
         innermost.update(dict.fromkeys(loop.blocks, loop))
     return loops
+
+
+def passing_by(inner: Sequence[Loop], successors: Edges) -> dict[str, list[str]]:
+    """The edges among the nodes outside of loops: one that leads into a loop leads to where that ends."""
+    home = {node: loop for loop in inner for node in loop.blocks}
+    ends = {
+        loop.header: [
+            one
+            for node in successors
+            if node in loop.blocks
+            for one in successors[node]
+            if one not in loop.blocks
+        ]
+        for loop in inner
+    }
+
+    def outside(node: str, passed: frozenset[str]) -> list[str]:
+        loop = home.get(node)
+        if loop is None or loop.header in passed:
+            return [node] if loop is None else []
+        through = passed | {loop.header}
+        return [end for one in ends[loop.header] for end in outside(one, through)]
+
+    return {
+        node: list(dict.fromkeys(end for one in following for end in outside(one, frozenset())))
+        for node, following in successors.items()
+        if node not in home
+    }
 
 
 def innermost_loops(loops: Sequence[Loop]) -> dict[str, Loop]:

@@ -16,23 +16,37 @@ def flattened(parts: FunctionRegions) -> frozenset[int]:
         loops[id(above)]
         for one in parts.parts
         if one.pipelined and one.region.loop is not None
-        for above in nests.flattened(parts.function, one.region.loop)
+        for above in nests.flattened(parts.function, one.region.loop, parts.trips)
         if id(above) in loops
     )
 
 
-def counter_bits(part: ScheduledRegion) -> int:
-    """Bits of the counters of a loop."""
+def counter_bits(parts: FunctionRegions, part: ScheduledRegion) -> int:
+    """Bits of the counters of a loop: what else it carries (sums) the inner loop carries too."""
     return sum(
         node.operation.result
         for node in part.region.nodes
-        if node.operation is not None and node.operation.kind == "phi"
+        if node.operation is not None
+        and node.operation.kind == "phi"
+        and node.instruction is not None
+        and node.instruction.name in parts.counters
     )
 
 
-def flattening(part: ScheduledRegion, areas: Areas) -> Resources:
-    """What it takes to count over two loops as one: a counter of both, and choices of either's next value."""
-    bits = counter_bits(part)
+def ending(part: ScheduledRegion) -> set[int]:
+    """The nodes that end a loop around others: where it is one loop with them, a count of both does."""
+    return {
+        node.index
+        for node in part.region.nodes
+        if node.operation is not None and node.operation.kind == "icmp"
+    }
+
+
+def flattening(bits: int, areas: Areas) -> Resources:
+    """What it takes to count over two loops as one, the outer with counters of so many bits: a counter of
+    both, and choices of either's next value."""
+    if not bits:
+        return Resources()
     choice = Operation(kind="select", widths=(bits, bits), result=bits)
     both = 2 * bits
     count = Operation(kind="add", widths=(both, both), result=both)

@@ -1,8 +1,12 @@
-"""Nests of loops in which nothing stands but the innermost: the vendor's compiler makes one loop of them."""
+"""Nests of loops in which nothing stands but the innermost: the vendor's compiler makes one loop of them.
+
+The bounds of all loops but the outermost have to be constants (UG1399, `loop_flatten`: perfect nests, and
+semi-perfect ones, whose outermost bound may vary).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.ir import Function, Instruction, Operand
@@ -30,10 +34,17 @@ def addresses_in(one: Instruction) -> tuple[Operand, ...]:
     return one.operands[:1] if one.callee.startswith("llvm.memset") else ()
 
 
-def flattened(function: Function, loop: Loop) -> list[Loop]:
-    """The loops around one that become one loop with it, the nearest first."""
+def flattened(function: Function, loop: Loop, trips: Mapping[str, int]) -> list[Loop]:
+    """The loops around one that become one loop with it, the nearest first.
+
+    trips: the iterations of loops with constant bounds, by their headers.
+    """
     found: list[Loop] = []
-    while loop.parent is not None and is_perfect(function, loop.parent, loop.parent.inner):
+    while (
+        loop.parent is not None
+        and loop.header in trips
+        and is_perfect(function, loop.parent, loop.parent.inner)
+    ):
         loop = loop.parent
         found.append(loop)
     return found

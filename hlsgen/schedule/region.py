@@ -15,8 +15,8 @@ from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
 from hlsgen.schedule.choices import Choices
 from hlsgen.schedule.conditions import Conditions
-from hlsgen.schedule.control_flow import Loop, reverse_postorder
-from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING
+from hlsgen.schedule.control_flow import Loop, passing_by, reverse_postorder
+from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING, library_function
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
 from hlsgen.schedule.linear import Address, Addresses, Linear
@@ -29,7 +29,7 @@ from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.repeated import drop_repeated
 from hlsgen.schedule.scheduled_regions import address_only
-from hlsgen.schedule.signed_shifts import signed_shift
+from hlsgen.schedule.signed_shifts import is_sign_test, signed_shift
 from hlsgen.schedule.widths import Widths
 
 _FREE = frozenset(
@@ -101,13 +101,11 @@ class _Building:
     ) -> None:
         self.owner = owner
         self.function = owner.function
+        edges = {name: block.successors for name, block in self.function.blocks.items()}
         successors = {
-            name: [
-                one
-                for one in dict.fromkeys(self.function.blocks[name].successors)
-                if one in inside and one != entry
-            ]
-            for name in inside
+            name: [one for one in following if one in inside and one != entry]
+            for name, following in passing_by(rolled, edges).items()
+            if name in inside
         }
         order = reverse_postorder(entry, successors)
         self.region = Region(
@@ -191,7 +189,7 @@ class _Building:
     def _count_nest(self) -> None:
         """The nodes that the counters of a nest go through, behind those of its registers."""
         loop = self.region.loop
-        around = flattened(self.function, loop) if loop is not None else []
+        around = flattened(self.function, loop, self.owner.ranges.trips) if loop is not None else []
         if loop is not None and around:
             self.nest.count(loop, around, self.node_of)
 
@@ -210,12 +208,12 @@ class _Building:
             self._in_steps(one, block, steps) if steps else self._plain(one, block)
 
     def _is_wiring(self, one: Instruction) -> bool:
-        """Shifts by constants and logic with constants move or drop bits: no gates."""
+        """Shifts by constants, logic with constants and tests of the sign move or drop bits: no gates."""
         if one.opcode in _SHIFTS:
             return isinstance(one.operands[1], Constant)
         if one.opcode in _LOGIC and (isinstance(one.operands[1], Constant) or "disjoint" in one.flags):
             return True
-        return self.owner.ones.joins_parts(one)
+        return is_sign_test(one) or self.owner.ones.joins_parts(one)
 
     def _alias(self, one: Instruction, sources: list[int], block: str) -> None:
         """A value that is wires of others: theirs, or a node without an operation that joins them."""
@@ -401,6 +399,9 @@ class _Building:
             self._stream(one, block, *stream)
         elif name in MATHS:
             self._plain(one, block, MATHS[name])
+        elif (function := library_function(name)) and one.name:
+            index = self._new(None, one, block, self._sources(one.operands)).index
+            self.region.library[index], self.node_of[one.name] = function, index
         elif name not in ("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot"):
             self.region.calls.add(name)
             if one.name:

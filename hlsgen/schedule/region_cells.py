@@ -23,6 +23,7 @@ from hlsgen.schedule.iteration import Node
 from hlsgen.schedule.memories import ANY_BANK
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
+from hlsgen.schedule.unbegun import begins
 
 SHIFTED_FROM = 3
 """Intervals for which a word is kept, from which on a shift register takes the place of registers."""
@@ -70,12 +71,23 @@ class RegionCells:
 
 
 def region_cells(
-    part: ScheduledRegion, areas: Areas, escaping: Collection[str], left_out: Collection[int]
+    part: ScheduledRegion,
+    areas: Areas,
+    escaping: Collection[str],
+    left_out: Collection[int],
+    without: frozenset[str] = frozenset(),
 ) -> RegionCells:
     """The cells of a part. escaping: values that others read; left_out: nodes that are not counted, for
-    another part has them.
+    another part has them; without: values that are none (unbegun.py).
     """
-    counted = _Counted(part, areas, escaping, frozenset(left_out))
+    not_there = {
+        node.index
+        for node in part.region.nodes
+        if node.instruction is not None
+        and node.instruction.name in without
+        and node.instruction.opcode == "phi"
+    }
+    counted = _Counted(part, areas, escaping, frozenset(left_out) | not_there, without)
     operations, cores = counted.operations()
     return RegionCells(
         operations=operations,
@@ -91,9 +103,14 @@ class _Counted:
     """One part while it is counted."""
 
     def __init__(
-        self, part: ScheduledRegion, areas: Areas, escaping: Collection[str], left_out: frozenset[int]
+        self,
+        part: ScheduledRegion,
+        areas: Areas,
+        escaping: Collection[str],
+        left_out: frozenset[int],
+        without: frozenset[str],
     ) -> None:
-        self.part, self.areas, self.escaping = part, areas, escaping
+        self.part, self.areas, self.escaping, self.without = part, areas, escaping, without
         self.version = areas.delays.library.version
         self.schedule = part.schedule
         self.left_out = left_out | part.region.counting  # nest_cells.py counts those
@@ -104,6 +121,14 @@ class _Counted:
             product: total for product, total in part.merges.products.items() if product not in part.in_fabric
         }
         self.fused = frozenset(self.products.values())
+        self.written = {
+            node.instruction.name
+            for node in self.nodes
+            if node.instruction is not None
+            and node.operation is not None
+            and node.operation.kind == "register_write"
+        }
+        """Registers that iterations write."""
 
     # operations
 
@@ -159,6 +184,9 @@ class _Counted:
             return self.areas.product_in_fabric(operation)
         if index in self.fused:
             return Resources()
+        if operation.kind == "register_write":
+            first = self._is_set(self.part.region.nodes[index])  # its first value is written too
+            return self.areas.mux(len(operation.widths) - (not first))
         ternary = self.part.merges.ternary
         if index in ternary or index in ternary.values():
             return self.areas.ternary_half(operation.result)
@@ -182,17 +210,36 @@ class _Counted:
             if operation.kind == "mux":
                 total += self.areas.mux(len(operation.widths))
             elif operation.kind == "phi":
-                total += self.areas.mux(2) if self._is_set(node) else Resources()
+                total += self.areas.mux(2) if self._is_chosen(node) else Resources()
             elif node.access is not None and node.access.where is not None and not node.access.writes:
                 where = node.access.where
                 if ANY_BANK in where.banks and not where.memory.bundle and where.memory.banks < 1 << 16:
                     total += self.areas.mux(where.memory.banks)
         return total
 
+    def _is_chosen(self, node: Node) -> bool:
+        """Whether what a register holds is chosen where it is read.
+
+        Where registers are written, their first value is too, and one is chosen for the other only where a
+        pipeline reads them in its first cycle (`ap_sig_allocacmp` of reports: 1,762 of the 13,070 registers
+        of 1,260 pipelines).
+        """
+        if not self._is_set(node):
+            return False
+        name = node.instruction.name if node.instruction is not None else ""
+        if name not in self.written:
+            return True
+        readers = [index for index in self.part.graph.readers[node.index] if index not in self.left_out]
+        return self.part.pipelined and any(self.schedule.starts[index][0] == 0 for index in readers)
+
     def _is_set(self, node: Node) -> bool:
         """Whether a register gets its first value from somewhere, and has it not from the start."""
-        operands = node.instruction.operands if node.instruction is not None else ()
-        return not any(isinstance(one, Local) and one.name in self.part.begun_with for one in operands)
+        one = node.instruction
+        if one is None or not begins(one, self.part, self.without):
+            return False
+        return not any(
+            isinstance(value, Local) and value.name in self.part.begun_with for value in one.operands
+        )
 
     # registers
 

@@ -9,14 +9,18 @@ from pathlib import PurePath
 from hlsgen.schedule.groups import Graph, Merges
 from hlsgen.schedule.ir import Function, Local, Module, Place
 from hlsgen.schedule.iteration import Region
+from hlsgen.schedule.languages import INCLUDE
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.modulo import Schedule
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.sites import Sites
 
 STATEMENT_LINES = 2
 """Lines above a `bind_op` in which the statement of its variable stands."""
+_NUMBERS = frozenset(path.name for path in INCLUDE.glob("ap_*.h"))
+"""Headers of number types: an operation of theirs stands where their operator does."""
 _THROUGH = frozenset({"sext", "zext", "trunc", "add", "sub", "mul", "shl", "or", "freeze"})
 
 
@@ -57,10 +61,19 @@ class FunctionRegions:
     parts: tuple[ScheduledRegion, ...]
     escaping: Mapping[int, frozenset[str]] = field(default_factory=dict)
     """By the number of a part: values that another part reads."""
+    trips: Mapping[str, int] = field(default_factory=dict)
+    """Iterations of loops with constant bounds, by their headers."""
+    counters: frozenset[str] = frozenset()
+    """Registers that a constant is added to in each iteration of their loops."""
 
 
 def function_regions(
-    function: Function, module: Module, memories: Memories, sites: Sites, parts: Sequence[ScheduledRegion]
+    function: Function,
+    module: Module,
+    memories: Memories,
+    sites: Sites,
+    parts: Sequence[ScheduledRegion],
+    ranges: Ranges,
 ) -> FunctionRegions:
     """The parts with what each leaves to others."""
     home = {name: at for at, part in enumerate(parts) for name in part.region.names}
@@ -96,6 +109,8 @@ def function_regions(
             for part in parts
         ),
         escaping={at: frozenset(names) for at, names in escaping.items()},
+        trips=ranges.trips,
+        counters=frozenset(ranges.counters),
     )
 
 
@@ -143,6 +158,8 @@ def _in_fabric(part: ScheduledRegion, module: Module, bound: Sequence[Pragma]) -
     found = set()
     for node in part.region.nodes if lines else ():
         place = module.places.get(node.instruction.place) if node.instruction is not None else None
+        while place is not None and PurePath(place.file).name in _NUMBERS:
+            place = place.inlined_at
         if place is None or node.operation is None:
             continue
         if (PurePath(place.file).name, place.line, node.operation.kind) in lines:

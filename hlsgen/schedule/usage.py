@@ -9,13 +9,14 @@ from typing import Any
 from hlsgen.cost.resources import Resources
 from hlsgen.schedule.areas import Areas, RoutedCells
 from hlsgen.schedule.ir import Place
-from hlsgen.schedule.nest_cells import counter_bits, flattened, flattening
+from hlsgen.schedule.nest_cells import counter_bits, ending, flattened, flattening
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.region_cells import MODULES_SINCE, Core, CoreUse, core_cells, region_cells
 from hlsgen.schedule.scheduled_regions import FunctionRegions, ScheduledRegion
 from hlsgen.schedule.shared import Calls, Source, process_of, repeated
 from hlsgen.schedule.source_functions import calls_of
 from hlsgen.schedule.storage_cells import arrays, bundles, fifos, has_lite_port, host_arguments
+from hlsgen.schedule.unbegun import unbegun
 
 KINDS = ("operations", "multiplexers", "registers", "memories", "FIFOs", "control", "ports")
 
@@ -169,13 +170,14 @@ def _function(
     found: dict[str, Resources],
 ) -> Resources:
     """Adds the cells of a function to `found` by their kind; gives what csynth leaves out."""
-    flat = flattened(one)
+    flat, without = flattened(one), unbegun(one, source)
     states = pipelines = 0
     cores: dict[tuple[Calls, Core], list[CoreUse]] = {}
     for number, part in enumerate(one.parts):
         if len(left_out[number]) == len(part.region.nodes):
             continue
-        cells = region_cells(part, areas, one.escaping.get(number, ()), left_out[number])
+        elsewhere = set(left_out[number]) | (ending(part) if number in flat else set())
+        cells = region_cells(part, areas, one.escaping.get(number, ()), elsewhere, without)
         for kind in ("operations", "multiplexers", "registers", "control"):
             found[kind] += getattr(cells, kind)
         process = process_of(part, source)
@@ -183,8 +185,9 @@ def _function(
             cores.setdefault((process, core), []).append(use)
         pipelines += part.pipelined
         if number in flat:
-            found["operations"] += flattening(part, areas)
-            found["registers"] += Resources(ff=counter_bits(part))
+            bits = counter_bits(one, part)
+            found["operations"] += flattening(bits, areas)
+            found["registers"] += Resources(ff=bits)
         elif not part.pipelined:
             states += cells.states
     found["control"] += _machine(states, pipelines, areas)

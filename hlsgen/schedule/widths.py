@@ -9,7 +9,8 @@ from hlsgen.schedule.ranges import Ranges
 
 _LOW_BITS = frozenset(["add", "sub", "mul", "and", "or", "xor", "phi", "select", "freeze"])
 """Operations whose low bits depend on no higher bit of their operands."""
-ROUNDS = 4
+ROUNDS = 64
+"""Steps until nothing changes, at the most; large kernels took 6."""
 
 
 class Widths:
@@ -67,7 +68,7 @@ def _demands(one: Instruction, demanded: Mapping[str, int]) -> list[tuple[str, i
         if (
             one.opcode == "trunc"
             or (one.opcode in _LOW_BITS and not (one.opcode == "select" and at == 0))
-            or one.opcode == "zext"
+            or one.opcode in ("zext", "sext")
         ):
             bits = min(bits, own)
         elif one.opcode == "shl" and at == 0 and isinstance(one.operands[1], Constant):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,6 @@ import pytest
 from hlsgen.base.output import write_files
 from hlsgen.cost.processor import processor_resources
 from hlsgen.emit.shared import processor_files
-from hlsgen.hardware.processor import Processor
 from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.kernels import KernelSchedule, schedule_component
 from hlsgen.targets.board import load_board
@@ -46,40 +47,38 @@ PROCESSORS = {
 }
 
 
-def scheduled(processor: Processor, folder: Path, part: str) -> KernelSchedule:
+@functools.cache
+def scheduled(name: str, board: str) -> KernelSchedule:
     """The emitted kernel's loops and what it takes, at 300 MHz."""
-    write_files(folder, processor_files(processor, name="net", source="test"))
-    component = Component(
-        top="net",
-        files=(folder / "src/net.cpp",),
-        target=Target(part=part, version="2024.2", clock_ns=10 / 3),
-        include_folders=(folder / "src",),
-    )
-    return schedule_component(component)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "build"
+        write_files(folder, processor_files(PROCESSORS[name], name="net", source="test"))
+        component = Component(
+            top="net",
+            files=(folder / "src/net.cpp",),
+            target=Target(part=load_board(board).part, version="2024.2", clock_ns=10 / 3),
+            include_folders=(folder / "src",),
+        )
+        return schedule_component(component)
 
 
 @needs_llvm
 @pytest.mark.parametrize("name", PROCESSORS)
 @pytest.mark.parametrize("board", ["u200", "zcu102"])
-def test_every_loop_has_ii_1_within_the_clock(name: str, board: str, tmp_path: Path) -> None:
-    found = scheduled(PROCESSORS[name], tmp_path / "build", load_board(board).part)
+def test_every_loop_has_ii_1_within_the_clock(name: str, board: str) -> None:
+    found = scheduled(name, board)
     assert len(found.loops) >= 10
     assert found.findings() == []
     assert {loop.interval for loop in found.loops} == {1}
 
 
 @needs_llvm
-@pytest.mark.parametrize("name", ["packed", "everything", "windows", "extra", "floating"])
-def test_what_is_counted_is_in_the_code(name: str, tmp_path: Path) -> None:
-    """LUTs of csynth between half and all of what the operations give, whose sums are wider than need be;
-    memories but for those of ports, and DSPs but for addresses, products in logic cells apart.
-    """
-    processor = PROCESSORS[name]
-    board = load_board("zcu102")
-    model = processor_resources(processor, board.terms.of("csynth"))
-    usage = scheduled(processor, tmp_path / "build", board.part).usage.csynth
-    assert 0.49 <= model.lut / usage.lut <= 1.05
-    assert model.ff == pytest.approx(usage.ff, rel=0.5)
-    in_fabric = 0 if processor.floating else processor.rows * processor.fabric_lanes * processor.lanes
-    assert abs(model.dsp + in_fabric - usage.dsp) <= 60
+@pytest.mark.parametrize("name", PROCESSORS)
+def test_what_is_counted_is_in_the_code(name: str) -> None:
+    """Cells of csynth by the model and by the operations; memories but for those of ports."""
+    model = processor_resources(PROCESSORS[name], load_board("zcu102").terms.of("csynth"))
+    usage = scheduled(name, "zcu102").usage.csynth
+    assert 0.8 <= model.lut / usage.lut <= 1.25
+    assert 0.77 <= model.ff / usage.ff <= 1.25
+    assert abs(model.dsp - usage.dsp) <= 10
     assert model.bram18 == pytest.approx(usage.bram18, rel=0.2)

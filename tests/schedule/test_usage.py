@@ -95,3 +95,28 @@ def test_memories_as_reports_have_them() -> None:
     assert card.array(256, 8, "lutram", 1).lut == 33
     assert kria.stream(2, 32) == kria.stream(8, 4)
     assert (kria.stream(2, 32).lut, kria.stream(2, 32).ff) == (67, 99)
+
+
+def test_what_stands_behind_an_inner_loop_is_counted() -> None:
+    """A product of 32 x 32 bits, of which 32 are kept: three DSPs, as `mul_32s_32s_32` of reports."""
+    assert usage("behind_a_loop").csynth.dsp == 3
+
+
+def test_a_nest_of_a_variable_inner_bound_stays_two_loops() -> None:
+    """One loop of both would choose between two values of each of the eight registers."""
+    assert usage("carried_through").by_kind["operations"].lut < 8 * 32
+
+
+def test_a_test_of_the_sign_is_a_wire() -> None:
+    """A choice of 8 bits, a counter, 64-bit addresses; a comparison of 32 bits would take 39 more."""
+    assert usage("sign_chooses").by_kind["operations"].lut < 8 + 4 * (7 + 7) + 71
+
+
+def test_a_pragma_binds_a_product_of_a_number_type() -> None:
+    assert usage("in_logic_cells").csynth.dsp == 0
+    assert usage("in_logic_cells").by_kind["operations"].lut > 60
+
+
+def test_a_loop_around_processes_keeps_none_of_their_variables() -> None:
+    """Eight registers of 32 bits in the pipeline and where they are written, not in the loop around too."""
+    assert 2 * 8 * 32 <= usage("processes_in_a_loop").by_kind["registers"].ff < 3 * 8 * 32

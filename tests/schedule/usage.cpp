@@ -96,3 +96,79 @@ void two_processes(const int in[64], int out[64]) {
     produce(in, words);
     consume(words, out);
 }
+
+// A product behind a loop, of which the low half is kept.
+void behind_a_loop(const int in[64], int out[64], int rows, int factor) {
+    rows: for (int row = 0; row < rows; ++row) {
+        int sum = 0;
+        each: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+            sum ^= in[i];
+        }
+        out[row] = sum * factor;
+    }
+}
+
+// Eight registers that go through both loops, of which the inner one has as many iterations as an argument says.
+void carried_through(const int in[64], int out[8], int rows, int columns) {
+    int held[8] = {};
+#pragma HLS array_partition variable=held complete
+    rows: for (int row = 0; row < rows; ++row) {
+        columns: for (int column = 0; column < columns; ++column) {
+#pragma HLS pipeline II=1
+            for (int k = 7; k > 0; --k) held[k] = held[k - 1];
+            held[0] = in[column & 63];
+        }
+    }
+    for (int k = 0; k < 8; ++k) {
+#pragma HLS unroll
+        out[k] = held[k];
+    }
+}
+
+void sign_chooses(const ap_int<32> in[64], const ap_int<8> a[64], const ap_int<8> b[64], ap_int<8> out[64]) {
+    each: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        out[i] = in[i] < 0 ? a[i] : b[i];
+    }
+}
+
+void in_logic_cells(const ap_int<12> a[64], const ap_int<12> b[64], ap_int<24> out[64]) {
+    each: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        const ap_int<24> product = a[i] * b[i];
+#pragma HLS bind_op variable=product op=mul impl=fabric
+        out[i] = product;
+    }
+}
+
+static void give(const int in[64], hls::stream<int> &words) {
+    each: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        words.write(in[i]);
+    }
+}
+
+// Its variables begin without a value.
+static void delay(hls::stream<int> &words, int out[64]) {
+    int held[8];
+#pragma HLS array_partition variable=held complete
+    each: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        const int oldest = held[7];
+        for (int k = 7; k > 0; --k) held[k] = held[k - 1];
+        held[0] = words.read();
+        out[i] = oldest;
+    }
+}
+
+static void both(const int in[64], int out[64]) {
+#pragma HLS dataflow
+    hls::stream<int> words;
+    give(in, words);
+    delay(words, out);
+}
+
+void processes_in_a_loop(const int in[64], int out[64], int times) {
+    times: for (int i = 0; i < times; ++i) both(in, out);
+}

@@ -44,11 +44,18 @@ class Candidate:
 class Foldings:
     """The foldings of a board's streaming stages, looked for once for layers that are alike.
 
-    memory_price: of BRAM and URAM, as a multiple of that of other kinds.
+    memory_price, logic_price: of BRAM and URAM, of LUTs and FFs, as a multiple of that of other kinds.
     """
 
-    def __init__(self, board: Board, constraints: NetworkConstraints, memory_price: float = 1.0) -> None:
-        self.board, self.constraints, self.memory_price = board, constraints, memory_price
+    def __init__(
+        self,
+        board: Board,
+        constraints: NetworkConstraints,
+        memory_price: float = 1.0,
+        logic_price: float = 1.0,
+    ) -> None:
+        self.board, self.constraints = board, constraints
+        self.memory_price, self.logic_price = memory_price, logic_price
         self._known: dict[Hashable, list[Candidate]] = {}
         # searches with other prices or margins ask for the same ones again
         self._costed = _COSTED.setdefault(board.terms, {})
@@ -57,14 +64,15 @@ class Foldings:
     def of(self, layer: Layer, place: WeightPlace | None) -> list[Candidate]:
         """Those of `layer` worth looking at, fastest first; none if none fits the board."""
         if layer.hardware_key is None:
-            return foldings(layer, self.board, self.constraints, place, memory_price=self.memory_price)
+            every = every_folding(layer, self.board, self.constraints, place)
+            return _best(every, self.board, self.memory_price, self.logic_price)
         where = None if place is None else replace(place, layer="")
         fixed = tuple(sorted(_fixed(layer, self.constraints).items()))
         key = layer.hardware_key, where, fixed, self._limits
         if key not in self._known:
             if key not in self._costed:
                 self._costed[key] = every_folding(layer, self.board, self.constraints, place)
-            self._known[key] = _best(self._costed[key], self.board, self.memory_price)
+            self._known[key] = _best(self._costed[key], self.board, self.memory_price, self.logic_price)
         return self._known[key]
 
 
@@ -84,10 +92,13 @@ def foldings(
     return _best(every_folding(layer, board, constraints, place), board, memory_price)
 
 
-def _best(every: Iterable[Candidate], board: Board, memory_price: float) -> list[Candidate]:
+def _best(
+    every: Iterable[Candidate], board: Board, memory_price: float, logic_price: float = 1.0
+) -> list[Candidate]:
     """Those that no other one beats in both interval and cost, fastest first. every: costed at price 1."""
-    if memory_price != 1:
-        every = [replace(one, share=share_of(one.resources, board, memory_price)) for one in every]
+    if (memory_price, logic_price) != (1, 1):
+        prices = (memory_price, logic_price)
+        every = [replace(one, share=share_of(one.resources, board, *prices)) for one in every]
     best: list[Candidate] = []
     for one in sorted(every, key=lambda one: (one.share, one.interval)):
         if not best or one.interval < best[-1].interval:
@@ -216,9 +227,12 @@ def _candidate(layer: Layer, fold: Fold, board: Board, place: WeightPlace | None
     )
 
 
-def share_of(resources: Resources, board: Board, memory_price: float = 1.0) -> float:
-    """Cost as one number: the sum of the shares of each kind that the board has, memories at their price."""
-    total, prices = board.total, {"bram18": memory_price, "uram": memory_price}
+def share_of(
+    resources: Resources, board: Board, memory_price: float = 1.0, logic_price: float = 1.0
+) -> float:
+    """Cost as one number: the sum of the shares of each kind that the board has, each at its price."""
+    total = board.total
+    prices = {"bram18": memory_price, "uram": memory_price, "lut": logic_price, "ff": logic_price}
     return float(
         sum(
             prices.get(kind, 1.0) * getattr(resources, kind) / getattr(total, kind)

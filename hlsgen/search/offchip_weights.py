@@ -60,12 +60,13 @@ def kept_on_chip(
     places: Mapping[str, WeightPlace],
     *,
     memory_price: float = 1.0,
+    logic_price: float = 1.0,
 ) -> Offchip:
     """Every layer with its weights where `places` says; a layer that does not fit so has no candidates.
 
     Raises NoFit: one of whose weights the design says where they lie, or that has none, does not fit.
     """
-    known = Foldings(board, constraints, memory_price)
+    known = Foldings(board, constraints, memory_price, logic_price)
     candidates = {layer.name: known.of(layer, places.get(layer.name)) for layer in graph.layers}
     for layer in graph.layers:
         if not candidates[layer.name] and not may_spill(layer, constraints.weights):

@@ -19,6 +19,8 @@ from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
 from hlsgen.hardware.weights import WeightPlace, kept_by_design, weight_places
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.packing import SHORTEST_CHAIN
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS, allowed_whole, capacity, fitting, margin_text, room
 from hlsgen.search.budget import SearchBudget, Steps
@@ -145,11 +147,26 @@ def balance(
     )
     places = weight_places(graph, constraints.weights, board)
     kept = kept_on_chip(graph, board, constraints, places)
-    found = search.best([kept]) if kept.complete else None
+    choices = [kept] if kept.complete else []
+    if choices and _has_quads(graph):
+        choices.append(kept_on_chip(graph, board, constraints, places, logic_price=LOGIC_PRICE))
+    found = search.best(choices) if choices else None
     if found is None:
         budget.begin()
         found = search.spilled(kept_on_chip(graph, board, constraints, places, memory_price=MEMORY_PRICE))
     return found
+
+
+LOGIC_PRICE = 4.0
+"""The price of logic cells where they are what lacks: products of few bits have DSPs instead of them."""
+
+
+def _has_quads(graph: Graph) -> bool:
+    """Whether products of some layer can be made four in a DSP."""
+    return any(
+        isinstance(layer, Conv2d) and not layer.is_float and max(layer.quad_chains) >= SHORTEST_CHAIN
+        for layer in graph.layers
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

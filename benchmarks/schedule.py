@@ -31,6 +31,7 @@ from schedule_areas import score as areas_score
 from schedule_truth import Expected, expected_loops, unfit, with_sources_beside
 
 from hlsgen.base.errors import DesignError
+from hlsgen.schedule.results import LoopSchedule
 from hlsgen.vendor.solution import VendorSolution, find_solutions, read_solution
 
 JSON = Path("build/benchmarks/schedule.json")
@@ -125,10 +126,16 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
             chain_ns=loop.chain_ns,
             reasons=loop.reasons,
         )
-        for loop in kernel.loops
+        for loop in sorted(kernel.loops, key=_calls_of)
         if loop.place is not None
     )
     return Scheduled(loops=tuple(loops), usage=asdict(kernel.usage.csynth))
+
+
+def _calls_of(loop: LoopSchedule) -> list[int]:
+    """The lines of the calls that a loop was inlined at, the outermost first: the tool numbers the copies of
+    a loop in that order."""
+    return [line for _, line in reversed(loop.place.calls)] if loop.place is not None else []
 
 
 def matched(expected: Sequence[Expected], found: Sequence[Found]) -> Iterator[tuple[Expected, Found | None]]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from hlsgen.api.program import NetworkProgram, program_for
     from hlsgen.api.project import Project
     from hlsgen.model.precision import Bits, LayerPrecision, Precision
+    from hlsgen.widths.by_precision import accuracy
+    from hlsgen.widths.search import quantise
 
 __all__ = [
     "Bits",
@@ -49,14 +51,18 @@ __all__ = [
     "Project",
     "ToolError",
     "__version__",
+    "accuracy",
     "from_onnx",
     "from_qkeras",
     "from_torch",
     "load",
     "program_for",
+    "quantise",
 ]
 
 _LATER = {
+    "accuracy": "widths.by_precision",
+    "quantise": "widths.search",
     "Design": "api.design",
     "load": "api.design",
     "from_onnx": "api.from_model",

@@ -31,6 +31,7 @@ from hlsgen.targets.terms import Terms
 if TYPE_CHECKING:
     from hlsgen.api.project import Project
     from hlsgen.explore.result import Explored
+    from hlsgen.tracing.profile import Profile
     from hlsgen.tracing.trace import Trace
 
 
@@ -201,6 +202,22 @@ class Design(Brief):
             layers=layers,
             progress=progress,
         )
+
+    def profile(
+        self,
+        x: ArrayLike | Sequence[ArrayLike],
+        *,
+        progress: Progress = silent,
+    ) -> Profile:
+        """Ranges of every tensor on frames x beside its type, the noise that each layer adds by itself and
+        what that does to the outputs, and which type to widen.
+
+        Raises DesignError: as `golden`.
+        """
+        from hlsgen.tracing.profile import profiled
+
+        given = self.given
+        return profiled(given.graph, given.counted_golden, x, reference=given.reference, progress=progress)
 
     def golden_codes(self, inputs: Mapping[str, Codes]) -> Mapping[str, Codes]:
         """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""

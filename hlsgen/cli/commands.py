@@ -20,6 +20,7 @@ import click
 from rich.table import Table
 
 from hlsgen.base.version import VERSION
+from hlsgen.cli.accuracy import accuracy
 from hlsgen.cli.console import (
     INTERRUPTED,
     as_json_option,
@@ -43,10 +44,12 @@ from hlsgen.cli.printing import (
     print_warnings,
 )
 from hlsgen.cli.program import program
+from hlsgen.cli.quantise import quantise
 from hlsgen.cli.reports import calibrate, compare, report
 from hlsgen.cli.schedule import schedule
 from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
+from hlsgen.cli.tracing import profile, trace
 
 
 class Commands(click.Group):
@@ -83,14 +86,18 @@ def cli() -> None:
     """From a convolution or a trained CNN to a verified Vitis HLS project."""
 
 
+cli.add_command(accuracy)
 cli.add_command(calibrate)
 cli.add_command(compare)
 cli.add_command(lint)
+cli.add_command(profile)
 cli.add_command(program)
+cli.add_command(quantise)
 cli.add_command(report)
 cli.add_command(schedule)
 cli.add_command(sweep)
 cli.add_command(synth)
+cli.add_command(trace)
 
 
 @cli.command()

@@ -42,8 +42,8 @@ AXI_PORTS = 5
 PROCESSES = 7
 """With the one that reads descriptors and tells the others; without a pool."""
 ADDRESS_BITS = 32
-SIZE_PRODUCT_DSPS = 70
-"""DSPs of products of sizes, outside the loops: 69 to 86 in the compiled code of nine processors."""
+SIZE_PRODUCT_DSPS = 30
+"""DSPs of products of sizes, outside the loops: 24 to 32 in the compiled code of six processors."""
 MOVERS = 4
 """Processes between DDR and the array."""
 ADDRESS_SUMS = 5

@@ -77,6 +77,15 @@ def check_torch(value: object) -> TorchSource:
     return TorchSource(path=Path(found[1]), function=found[2])
 
 
+def check_metric(value: object) -> TorchSource:
+    """ "metric.py:efficiency" """
+    try:
+        return check_torch(value)
+    except ValueError:
+        fix = "the file and the function of (outputs, labels), such as metric.py:efficiency"
+        raise refused(must_be("a file and a function", value, fix)) from None
+
+
 def check_file(value: object) -> Path:
     """The path of a file, relative to the design."""
     if not isinstance(value, str) or not value or not value.isprintable():
@@ -165,6 +174,18 @@ class NetworkPrecision(PrecisionSection):
         return NetworkPrecision.model_validate(said)
 
 
+class AccuracySection(_Section):
+    """What `hlsgen accuracy` judges the network's answers by."""
+
+    frames: FilePath | None = None
+    """A .npy file of frames in the framework's layout; None: the input's samples."""
+    labels: FilePath | None = None
+    """A .npy file whose first axis is those frames: classes, or whatever the metric takes."""
+    metric: Annotated[TorchSource, PlainValidator(check_metric), _TORCH_SCHEMA] | None = None
+    """file.py:function of your own, which is run: function(outputs, labels) -> float, larger is better; None:
+    the share of frames whose largest score is the label's."""
+
+
 class StageMapping(_Section):
     """How one layer becomes hardware. None: chosen by hlsgen."""
 
@@ -174,8 +195,10 @@ class StageMapping(_Section):
     """Output channels computed at once."""
     simd: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
     """Input channels read at once."""
-    multipliers: Literal["auto", "dsp", "packed", "fabric"] = "auto"
-    """What multiplies weights: a DSP a product, a DSP for two (where that is exact), or logic cells."""
+    multipliers: Literal["auto", "dsp", "packed", "quad", "fabric", "popcount"] = "auto"
+    """What multiplies weights: a DSP a product, a DSP for two or four (where exact), logic cells, or logic
+    cells that count bits.
+    """
     rows: Annotated[int, Whole(0, 65536)] | None = None
     """Output rows that a convolution of `style: tasks` computes at once (front wave); 0: a window slides."""
     fabric_pe: Annotated[int, Whole(0, MAX_CHANNELS)] | None = None
@@ -337,6 +360,8 @@ class NetworkFile(_Section):
         NetworkPrecision, BeforeValidator(written, json_schema_input_type=Default | NetworkPrecision)
     ] = NetworkPrecision()
     """auto, a type for all, or a mapping; only for networks in floating point."""
+    accuracy: AccuracySection = AccuracySection()
+    """Frames, labels and metric of `hlsgen accuracy`."""
     mapping: Annotated[
         ModelMapping, BeforeValidator(_mapping, json_schema_input_type=Literal["auto", "best"] | ModelMapping)
     ] = ModelMapping()

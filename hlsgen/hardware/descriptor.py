@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hlsgen.hardware.processor import SIZE_BITS, Processor
 
-WORDS = 128
+WORDS = 144
 """32-bit words of a descriptor; those that no field takes are zero."""
 MOST_ROWS = 13
 """Output rows at once for which a descriptor has room."""
@@ -25,6 +25,7 @@ FIELDS: Mapping[str, str] = {
     "in_round": "words from a round's input to the next one's; 0: the same place",
     "in_frame": "words of an input frame",
     "in_plane": "words of a channel group of it",
+    "in_line": "words of a block of ROWS rows of it",
     "in_rows": "height of the input",
     "in_columns": "width of the input",
     "in_blocks": "blocks of ROWS rows of the input",
@@ -34,34 +35,44 @@ FIELDS: Mapping[str, str] = {
     "bands": "bands of the rows of a frame",
     "band_out": "output blocks of a band",
     "band_step": "input blocks from one band to the next",
+    "band_rows": "and rows",
     "band_first": "the first input block of the first band; below 0: above the image",
     "band_blocks": "input blocks of a band, with those outside the image",
     "band_phase": "where in its first block a band's first row lies",
+    "band_plane": "words in a bank of a channel group of a band",
+    "band_frame": "and of all groups of a frame",
+    "arriving": "words that arrive of a column of blocks: of all rows, groups and frames of a band",
     "band_top": "the row of the image at which the first band begins; below 0: in the padding",
     "out_base": "word of the first output frame",
     "out_round": "words from a round's output to the next one's",
     "out_frame": "words of an output frame",
     "out_plane": "words of a channel group of it",
+    "out_step": "words from where one band's results go to where the next one's do",
     "out_columns": "width of the output",
     "out_blocks": "blocks of ROWS rows of the output",
     "out_groups": "channel groups that are computed",
+    "out_line": "words of a block of ROWS rows of the output",
+    "out_words": "of all frames of a band",
     "pool": "1: of two rows by two columns of the results the largest is stored",
     "table": "1: results are looked up in a table, which stands in front of the weights",
     "signed_results": "1: the codes that are stored have a sign",
     "stored_columns": "width of the tensor that is stored",
     "stored_blocks": "blocks of ROWS rows of it",
     "stored_band": "of these a band's",
+    "stored_line": "words of a block of it",
     "residual": "1: a tensor is added to the results; 2: one of a single pixel, which joins all of them",
     "residual_base": "word of its first frame",
     "residual_round": "words from a round's to the next one's",
     "residual_frame": "words of a frame of it",
     "residual_plane": "words of a channel group of it",
+    "residual_step": "words from one band's part of it to the next one's",
     "residual_signed": "1: its codes have a sign",
     "largest": "1: the largest value of each window instead of sums of products",
     "signed_pixels": "1: the input's codes have a sign",
     "kernel_rows": "rows of the kernel",
     "kernel_columns": "columns of the kernel",
-    "stride_rows": "rows from an output row to the next",
+    "block_rows": "rows from a block of ROWS output rows to the next",
+    "block_step": "words in a bank from one to the next",
     "stride_columns": "columns from an output column to the next",
     "left": "columns of padding at the left",
     "dilation_columns": "columns from one tap to the next",
@@ -71,9 +82,11 @@ FIELDS: Mapping[str, str] = {
     "repeat_zeros": "1: they count once, and zeros follow them",
     "repeat_line": "words of a block of ROWS rows of the input before they are repeated",
     "dilation_phase": "dilation_rows modulo ROWS",
-    "dilation_blocks": "dilation_rows divided by ROWS",
+    "tap_step": "words in a bank from a row of taps to the next, but for dilation_phase",
     "read_groups": "channel groups that a pass reads",
-    "read_step": "channel groups from where one pass reads to where the next one does",
+    "pass_words": "words of the weights of a pass: of all taps of all groups that it reads",
+    "pass_step": "words in a bank from where one pass reads to where the next one does",
+    "steps": "of the array",
     "weight_base": "beat of the first weights",
     "chunks": "parts in which the weights of a pass are loaded",
     "chunk_words": "words of weights of a part",
@@ -117,6 +130,8 @@ WINDOW_FIELDS: Mapping[str, str] = {
     "window_first_column": "the column of results with which it ends",
     "window_across": "columns that it passes: of the results, and beside them",
     "window_blocks": "blocks of ROWS rows that it passes",
+    "window_slots": "columns of all rows of such a block and all frames of a band",
+    "window_rows": "rows of the output from one band to the next",
     "window_factor": "as factor; 0: largest values",
     "window_rounding": "as rounding",
     "window_low": "as low",
@@ -126,15 +141,17 @@ WINDOW_FIELDS: Mapping[str, str] = {
 ROW_FIELDS: Mapping[str, str] = {
     "row_offset": "rows from the first output row's to this one's: row * stride_rows",
     "row_bank": "row_offset modulo ROWS",
-    "row_block": "row_offset divided by ROWS",
+    "row_skip": "words in a bank for the whole blocks of row_offset",
 }
 """Fields of which there is one for each output row."""
 
 
-SIZE, PLACE, STEP, CHOICE = "size_t", "place_t", "step_t", "choice_t"
+SIZE, LINE, COUNT, PLACE, STEP, CHOICE = "size_t", "line_t", "count_t", "place_t", "step_t", "choice_t"
 """Types of processor.h that are narrower than a word."""
 TYPE_BITS: Mapping[str, tuple[int, bool]] = {
     SIZE: (SIZE_BITS, False),
+    LINE: (SIZE_BITS + 4, False),
+    COUNT: (SIZE_BITS + 12, False),
     PLACE: (SIZE_BITS + 2, True),
     STEP: (4, False),
     CHOICE: (2, False),
@@ -145,13 +162,15 @@ _NARROW: Mapping[str, tuple[str, ...]] = {
         *("in_rows", "in_columns", "in_blocks", "in_groups", "frames", "frame_bands", "bands", "band_out"),
         *("band_blocks", "out_columns", "out_blocks", "out_groups", "stored_columns", "stored_blocks"),
         *("stored_band", "kernel_rows", "kernel_columns", "repeat_rows", "repeat_columns", "read_groups"),
-        *("read_step", "chunks", "passes", "out_rows", "window_first_row", "window_first_column"),
+        *("chunks", "passes", "out_rows", "window_first_row", "window_first_column"),
         *("window_across", "window_blocks", "row_offset"),
     ),
+    LINE: ("in_line", "out_line", "stored_line"),
+    COUNT: ("out_words", "arriving", "pass_words", "window_slots"),
     PLACE: ("band_first", "band_top", "left"),
     STEP: (
-        *("stride_rows", "stride_columns", "dilation_columns", "dilation_rows", "dilation_phase"),
-        *("dilation_blocks", "band_phase", "window_stride", "row_bank", "row_block"),
+        *("stride_columns", "dilation_columns", "dilation_rows", "dilation_phase"),
+        *("band_phase", "window_stride", "row_bank"),
     ),
     CHOICE: (
         *("pool", "table", "signed_results", "residual", "residual_signed", "largest", "signed_pixels"),
@@ -170,13 +189,13 @@ def _holds(name: str, value: int) -> bool:
     return -(1 << bits - 1) <= value < 1 << bits - 1 if signed else 0 <= value < 1 << bits
 
 
-def row_values(processor: Processor, stride: int) -> dict[str, list[int]]:
-    """The fields of ROW_FIELDS for a stride."""
+def row_values(processor: Processor, stride: int, columns: int) -> dict[str, list[int]]:
+    """The fields of ROW_FIELDS for a stride and an input of so many columns."""
     offsets = [row * stride for row in range(processor.rows)]
     return {
         "row_offset": offsets,
         "row_bank": [offset % processor.rows for offset in offsets],
-        "row_block": [offset // processor.rows for offset in offsets],
+        "row_skip": [offset // processor.rows * columns for offset in offsets],
     }
 
 
@@ -194,7 +213,7 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
     """
     names = fields_of(processor)
     assert fields.keys() == names.keys(), sorted(fields.keys() ^ names.keys())
-    of_rows = row_values(processor, stride)
+    of_rows = row_values(processor, stride, fields["in_columns"])
     told = [*fields.items(), *((name, value) for name, values in of_rows.items() for value in values)]
     for name, value in told:
         if not _holds(name, value):
@@ -210,4 +229,5 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
 
 MOST_FIELDS = len(FIELDS) + len(SCALE_FIELDS) + max(len(WINDOW_FIELDS), len(EXTRA_FIELDS))
 """No processor has both windows over results and extra channels."""
+assert 1 << TYPE_BITS[LINE][0] - SIZE_BITS > MOST_ROWS, "a line is a size times the rows"
 assert MOST_FIELDS + len(ROW_FIELDS) * MOST_ROWS <= WORDS

@@ -130,18 +130,17 @@ def from_float(
     any_weights = constraints.weights.any_weights(reference)
     asked = precision_of(precision)
     if isinstance(asked.default, FloatType):
+        if asked.default.is_half:
+            message = "precision is half, which a convolution by itself computes in, and no network yet"
+            raise DesignError(Problem(message=message, fix="float32, auto, or a type such as fixed<16,6>"))
         options = _in_float32(asked, options, reference)
         graph = single_precision(reference, shared="shared" in options.styles)
         return _design(
             graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
         )
-    progress("running the calibration frames in floating point")
-    calibration = None if frames is None else FloatRun(reference, frames)
+    calibration = None if frames is None else _float_run(reference, frames, progress)
     if calibration is not None and asked.by_frames:
-        held = calibration.tensors(range(len(calibration.kept)))
-        problems = range_problems(calibration.samples) or range_problems(held)
-        if problems:
-            raise DesignError(problems)
+        _check_ranges(calibration)
     fixed, known = quantised_network(reference, asked, calibration, any_weights, progress)
     return _design(
         fixed,
@@ -163,6 +162,63 @@ def from_float(
             chooses=asked.by_frames,
         ),
     )
+
+
+def calibrated(style: NetworkStyle[Any], progress: Progress = silent) -> FloatRun:
+    """The run of a network's calibration frames in floating point, for `with_precision`.
+
+    Raises DesignError: it has none, or brings types of its own; values that no type holds.
+    """
+    if style.reference is None:
+        message = f"{style.name} brings its own number types: no others can be chosen"
+        raise DesignError(Problem(message=message, fix="the network in floating point, without quantizers"))
+    if not style.samples:
+        message = f"{style.name} has no calibration frames to choose number types from"
+        raise DesignError(Problem(message=message, fix="calibration=x with some typical frames"))
+    run = _float_run(style.reference, style.samples, progress)
+    _check_ranges(run)
+    return run
+
+
+def with_precision(
+    style: NetworkStyle[Any], precision: Precision, run: FloatRun, progress: Progress = silent
+) -> NetworkStyle[Any]:
+    """The same network with other number types, its hardware not chosen. run: what `calibrated` gave.
+
+    Raises DesignError: types that cannot be, or float32.
+    """
+    if isinstance(precision.default, FloatType):
+        message = "precision: float32 is no fixed point, and its hardware is of other styles"
+        raise DesignError(Problem(message=message, fix="a width such as 8, auto, or a type"))
+    any_weights = style.constraints.weights.any_weights(run.graph)
+    graph, known = quantised_network(run.graph, precision, run, any_weights, progress)
+    assert known is not None, "there are calibration frames"
+    frames = style.calibration
+    return replace(
+        style,
+        graph=graph,
+        accuracy=known.accuracy,
+        reached=known.reached,
+        precision=precision,
+        measured=known,
+        calibration=None if frames is None else replace(frames, chooses=precision.by_frames),
+        chosen=None,
+        explored=None,
+        styles=(),
+    )
+
+
+def _float_run(reference: Graph, frames: Mapping[str, Floats], progress: Progress) -> FloatRun:
+    progress("running the calibration frames in floating point")
+    return FloatRun(reference, frames)
+
+
+def _check_ranges(run: FloatRun) -> None:
+    """Refuses calibration frames on which tensors have values that no number type holds."""
+    held = run.tensors(range(len(run.kept)))
+    problems = range_problems(run.samples) or range_problems(held)
+    if problems:
+        raise DesignError(problems)
 
 
 def _in_float32(precision: Precision, options: Options, graph: Graph) -> Options:

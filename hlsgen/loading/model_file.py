@@ -24,6 +24,7 @@ from hlsgen.loading.network_wishes import wishes
 from hlsgen.model import samples
 from hlsgen.model.calibration import STAND_INS, described
 from hlsgen.model.ir import Graph, Port
+from hlsgen.model.judging import Judging
 from hlsgen.model.ports import Floats
 from hlsgen.model.precision import Bits, Precision, to_nearest
 from hlsgen.styles.network_style import NetworkStyle
@@ -48,6 +49,34 @@ def load_model(
     Raises DesignError with every mistake found, each with its place.
     """
     file, document, chosen = _read(path, board)
+    found = _network(path, file, document, chosen, precision, say, progress)
+    return replace(found, judging=_judging(file, document))
+
+
+def _judging(file: NetworkFile, document: Document) -> Judging:
+    """What the design says its answers are judged by; the frames of its one input, if it says no others."""
+    said = file.accuracy
+    frames = said.frames
+    if frames is None and len(file.input) == 1 and isinstance(file.input[0].samples, SampleFile):
+        frames = file.input[0].samples.path
+    return Judging(
+        frames=document.beside(frames) if frames else None,
+        labels=document.beside(said.labels) if said.labels else None,
+        metric=document.beside(said.metric.path) if said.metric else None,
+        function=said.metric.function if said.metric else "",
+    )
+
+
+def _network(
+    path: Path,
+    file: NetworkFile,
+    document: Document,
+    chosen: Board,
+    precision: Written,
+    say: Say,
+    progress: Progress,
+) -> NetworkStyle[Any]:
+    """The network that a checked file says."""
     if precision is not None:
         replaced = file.precision.replaced(section_of(precision))
         file = file.model_copy(update={"precision": replaced})
@@ -295,8 +324,9 @@ def _samples_of(file: NetworkFile, index: int) -> Samples:
 
 def _precision(file: NetworkFile) -> Precision:
     asked = file.precision.precision
-    if _in_float32(file):
-        return replace(asked, default=FloatType())
+    floating = [one.type for one in file.input if isinstance(one.type, FloatType)]
+    if floating:
+        return replace(asked, default=floating[0])
     return replace(asked, input=_input_type(file, 0))
 
 

@@ -119,7 +119,8 @@ class Program(Brief):
                 found["residual_base"] += begin  # a part of a concat joins what the part before has left
             found["residual"] = 2 if task.adds_a_pixel else 1
             found["residual_signed"] = int(task.added.signed)
-        found |= _shape_fields(tiling)
+            found["residual_step"] = 0 if task.adds_a_pixel else tiling.band_out * _out_line(tiling)
+        found |= _shape_fields(tiling) | _product_fields(tiling)
         found |= _stage_fields(task.stages)
         if self.processor.scales:
             found |= _scale_fields(self.processor, task.stages)
@@ -324,15 +325,12 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "signed_pixels": int(task.source.signed),
         "kernel_rows": window.kernel[0],
         "kernel_columns": window.kernel[1],
-        "stride_rows": window.stride[0],
         "stride_columns": window.stride[1],
         "left": window.left,
         "dilation_columns": window.dilation[1],
         "dilation_rows": window.dilation[0],
         "dilation_phase": window.dilation[0] % processor.rows,
-        "dilation_blocks": window.dilation[0] // processor.rows,
         "read_groups": tiling.read_groups,
-        "read_step": tiling.read_step,
         "chunks": len(tiling.chunks),
         "chunk_words": tiling.chunks[0],
         "last_words": tiling.chunks[-1],
@@ -340,6 +338,35 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "repeat_columns": window.repeat[1],
         "repeat_zeros": int(window.zeros),
         "repeat_line": task.source.shape[2] * processor.rows,
+    }
+
+
+def _out_line(tiling: Tiling) -> int:
+    """Words of a block of ROWS output rows."""
+    return tiling.task.out_shape[2] * tiling.processor.rows
+
+
+def _product_fields(tiling: Tiling) -> dict[str, int]:
+    """What a processor would have to multiply sizes for."""
+    task, rows, window = tiling.task, tiling.processor.rows, tiling.task.window
+    columns, stored_line = task.in_shape[2], task.stored_shape[2] * rows
+    plane = tiling.band_blocks * columns
+    return {
+        "in_line": columns * rows,
+        "band_rows": tiling.band_step * rows,
+        "band_plane": plane,
+        "band_frame": tiling.in_groups * plane,
+        "arriving": tiling.in_groups * tiling.frames * rows,
+        "out_line": _out_line(tiling),
+        "out_words": _out_line(tiling) * tiling.frames,
+        "out_step": tiling.stored_band * stored_line,
+        "stored_line": stored_line,
+        "block_rows": window.stride[0] * rows,
+        "block_step": window.stride[0] * columns,
+        "tap_step": window.dilation[0] // rows * columns,
+        "pass_words": window.kernel[0] * window.kernel[1] * tiling.read_groups,
+        "pass_step": tiling.read_step * plane,
+        "steps": tiling.sequels * tiling.bands * tiling.passes * len(tiling.chunks),
     }
 
 
@@ -356,6 +383,8 @@ def _window_fields(tiling: Tiling, behind: Behind) -> dict[str, int]:
         "window_first_column": behind.first_column,
         "window_across": behind.across(tiling.task.out_shape[2]),
         "window_blocks": tiling.passed_blocks,
+        "window_slots": behind.across(tiling.task.out_shape[2]) * tiling.processor.rows * tiling.frames,
+        "window_rows": tiling.band_out * tiling.processor.rows,
     }
     if behind.stage is not None:
         found |= {

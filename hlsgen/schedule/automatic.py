@@ -56,17 +56,12 @@ class Nests:
 
     def is_free(self, loop: Loop) -> bool:
         """Whether nothing is asked of a loop, and it ends at one place after a known number of iterations."""
-        exits = [
-            name
-            for name in loop.blocks
-            if any(one not in loop.blocks for one in self.function.blocks[name].successors)
-        ]
         return (
             loop.node >= 0
             and loop.node not in self.named
             and loop.header in self.trips
             and self.trips[loop.header] <= MOST_TRIPS
-            and len(exits) == 1
+            and len(loop.leaving(self.function)) == 1
         )
 
     def is_small(self, loop: Loop) -> bool:

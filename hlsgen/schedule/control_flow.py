@@ -26,6 +26,14 @@ class Loop:
     always: list[str] = field(default_factory=list)
     """The blocks that every iteration goes through which another one follows, from the header on."""
 
+    def leaving(self, function: Function) -> list[str]:
+        """The blocks from which the loop may be left."""
+        return [
+            name
+            for name in self.blocks
+            if any(one not in self.blocks for one in function.blocks[name].successors)
+        ]
+
 
 def reverse_postorder(entry: str, successors: Edges) -> list[str]:
     """The nodes that `entry` reaches, each after all that come before it on a way without a back edge."""

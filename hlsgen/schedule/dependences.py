@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from hlsgen.schedule.accesses import Access, Dependence, Paths, carried
-from hlsgen.schedule.forwarding import forwarded, may_forward, only_store, promote
+from hlsgen.schedule.forwarding import forwarded, may_forward, only_store, promote, read_before
 from hlsgen.schedule.ir import Global
 from hlsgen.schedule.iteration import Carried, Region
 from hlsgen.schedule.memories import ANY_BANK, COMPLETE, Memory
@@ -74,22 +74,26 @@ def carry_memories(
     around: frozenset[str] = frozenset(),
     trips: int = 1,
     kept: Collection[Memory] = (),
+    leaves: int = 1,
 ) -> list[Broken]:
     """Add what memories carry from iteration to iteration to the region; the promises that do not hold.
 
     `around`: the counters of loops that are flattened with the region's, which has `trips` iterations or
-    more. `kept`: memories of which no word becomes a register.
+    more. `kept`: memories of which no word becomes a register. `leaves`: the places at which the loop ends.
     """
     broken = []
     for memory, all_of_it in list(accesses.items()):
         mine = [promise for promise in promises if promise.memory == memory]
         free = may_forward(memory) and not mine and memory not in kept
+        stay: set[int] = set()
         if free:
-            promote(region, memory, counters, region.names | around, writes_registers=writes_registers)
-            all_of_it = accesses[memory]
+            inside = region.names | around
+            stay = promote(region, memory, counters, inside, writes_registers=writes_registers)
+        read_before(region, memory, counters, leaves)
+        all_of_it = accesses[memory]
         late = 0 if writes_registers and memory.is_local else 1
         runs = _Runs(counters=counters, around=around, inside=region.names, trips=trips, late=late)
-        broken += _carry_memory(region, memory, list(all_of_it), runs, mine, forwards=free)
+        broken += _carry_memory(region, memory, list(all_of_it), runs, mine, stay, forwards=free)
     return broken
 
 
@@ -99,6 +103,7 @@ def _carry_memory(
     accesses: Sequence[Access],
     runs: _Runs,
     promises: Sequence[Promise],
+    stay: Collection[int],
     *,
     forwards: bool,
 ) -> list[Broken]:
@@ -109,7 +114,10 @@ def _carry_memory(
     sole = {
         one.node
         for at, one in enumerate(accesses)
-        if forwards and not one.writes and only_store([accesses[other] for other in near.of(at)], one, paths)
+        if forwards
+        and not one.writes
+        and one.node not in stay
+        and only_store([accesses[other] for other in near.of(at)], one, paths)
     }
     for at, first in enumerate(accesses):
         for second in (accesses[other] for other in near.of(at)):
@@ -228,7 +236,9 @@ def _edge(
         if not first.writes or second.writes:
             return None, None
         return Carried(first.node, second.node, distance, memory.name, assumed, late=late), None
-    if not first.writes:
+    if not first.writes or (memory.bundle and second.writes):
+        # writes of an AXI port come in the order in which they were asked for: of five loops of public
+        # reports that write words that may be the same all have II 1
         return None, None
     # a word written in a cycle can be read in the next
     return Carried(first.node, second.node, distance, memory.name, assumed, cycles=1), None

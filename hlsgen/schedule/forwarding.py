@@ -21,6 +21,7 @@ from hlsgen.schedule.memories import ANY_BANK, AXI_LITE, Memory
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.same_banks import SameBanks
+from hlsgen.schedule.statics import is_static
 
 MOST_BRANCHES = 8
 """Writes of one word in branches that exclude each other, which the tool makes one."""
@@ -34,6 +35,23 @@ def may_forward(memory: Memory) -> bool:
     return memory.storage not in ("register", "axi") and memory.kind != AXI_LITE
 
 
+def read_before(region: Region, memory: Memory, counters: Mapping[str, Counter], leaves: int) -> None:
+    """Take the reads of words that stay from the accesses of an array on AXI-lite that the loop only reads,
+    where it ends at one place: the tool makes them in front of the loop.
+
+    Public reports of 2022.1 and 2023.1: II 1 for 4, 10, 11, 18 and 43 such reads in seven loops; II 11 where
+    a `break` ends the loop as well (four loops with 11 reads). leaves: the places at which the loop ends.
+    """
+    accesses = region.accesses[memory]
+    if memory.kind != AXI_LITE or leaves != 1 or any(one.writes for one in accesses):
+        return
+    for one in list(accesses):
+        fixed = is_fixed(one, counters, region.names)
+        if fixed and (_is_constant(one) or not _is_conditional(region, one)):
+            region.nodes[one.node].operation, region.nodes[one.node].after = None, []
+            accesses.remove(one)
+
+
 def promote(
     region: Region,
     memory: Memory,
@@ -41,19 +59,25 @@ def promote(
     inside: Collection[str],
     *,
     writes_registers: bool,
-) -> None:
+) -> set[int]:
     """Make registers of the words of a memory whose addresses no iteration changes, where nothing else may
     fall on them. What becomes a register is no access of the memory any more; writes under a condition stay.
+
+    Gives the nodes of the accesses of such words that stay in the memory and that every iteration waits for.
     """
+    stay: set[int] = set()
     accesses = region.accesses[memory]
     groups: dict[object, list[Access]] = {}
     for access in accesses:
-        if access.where is not None and _is_fixed(access, counters, inside):
+        if access.where is not None and is_fixed(access, counters, inside):
             groups.setdefault((access.where.banks, access.where.word), []).append(access)
     left = _Left(accesses)
     for group in groups.values():
         written = any(one.writes for one in group)
         if left.may_meet(group, written=written):
+            continue
+        if written and _stays_in_memory(region, memory, group):
+            stay |= {one.node for one in group}
             continue
         if written:
             gone = _kept_in_register(region, group, writes_registers=writes_registers)
@@ -64,6 +88,21 @@ def promote(
         for access in gone:
             accesses.remove(access)
             left.remove(access)
+    return stay
+
+
+def _stays_in_memory(region: Region, memory: Memory, group: Sequence[Access]) -> bool:
+    """Whether LLVM may not write a word once behind the loop, where some iteration may not write it.
+
+    Others may see what is no variable of the function; and a word of a variable whose address is not known
+    can be read in front of the loop only where every iteration comes to it. florentcournoyer16/PMC, 2023.1:
+    II 4 for a sum in m[j] under a condition that only the loop around moves (four loops). Of words at
+    constant addresses what is compared with them is kept all the same (2020.2).
+    """
+    stores, loads = ([one for one in group if one.writes == writes] for writes in (True, False))
+    if not stores or not loads or _is_constant(group[0]) or not _is_conditional(region, *stores):
+        return False
+    return not memory.is_local or is_static(memory.base.name) or _is_conditional(region, *group)
 
 
 class _Left:
@@ -127,9 +166,10 @@ def _is_constant(access: Access) -> bool:
     return access.where is not None and not any(form.terms for form in access.where.word)
 
 
-def _is_fixed(access: Access, counters: Mapping[str, Counter], inside: Collection[str]) -> bool:
+def is_fixed(access: Access, counters: Mapping[str, Counter], inside: Collection[str]) -> bool:
+    """Whether no iteration changes the address of an access."""
     where = access.where
-    if where is None or not where.exact or ANY_BANK in where.banks:
+    if where is None or not where.exact or ANY_BANK in where.banks or where.memory.base.name in inside:
         return False
     return not any(name in counters or name in inside for form in where.word for name, _ in form.terms)
 

@@ -7,7 +7,6 @@ own, as in C++, and their modules are linked. Nothing is optimised. The IR keeps
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from hlsgen.schedule.exact_widths import with_exact_widths
 from hlsgen.schedule.ir_text import with_named_loops, without_aliases, without_printing
 from hlsgen.schedule.languages import CPP_STANDARD, INCLUDE, Language, languages_of
 from hlsgen.schedule.marks import Marked, mark
+from hlsgen.schedule.missing_headers import searched_in, stand_in
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.started import with_started_values
 
@@ -85,7 +85,15 @@ def compile_to_ir(
         for path in files:
             marked, without, module = _compiled_as_any(
                 [
-                    _Unit(path, language, preprocessing, scratch, first=len(pragmas), directives=directives)
+                    _Unit(
+                        path,
+                        language,
+                        preprocessing,
+                        scratch,
+                        first=len(pragmas),
+                        include_folders=include_folders,
+                        directives=directives,
+                    )
                     for language in languages_of(path, standard, flags)
                 ]
             )
@@ -138,6 +146,7 @@ class _Unit:
     preprocessing: Sequence[str]
     scratch: Path
     first: int
+    include_folders: Sequence[Path] = ()
     directives: Sequence[Directive] = ()
 
     def compiled(self) -> tuple[Marked, frozenset[int], str]:
@@ -177,15 +186,21 @@ class _Unit:
     def _preprocessed(self) -> str:
         out = self.scratch / "unit.ii"
         elsewhere = self.scratch / "elsewhere"
-        arguments = [*HEADERS, *self.language.arguments, *self.preprocessing, f"-I{elsewhere}"]
+        arguments = [*HEADERS, *self.language.arguments, *self.preprocessing]
         # zig reads the list of headers that it asks for itself, and stumbles over names with backslashes
         arguments += ["-MD", "-MF", str(self.scratch / "unit.d")]
-        arguments += [*_included(self.language.before), "-E", "-dD", str(self.path), "-o", str(out)]
-        errors = compile_code(self.language.driver, arguments, self.scratch)
+        arguments += _included(self.language.before)
+        what = ("-E", "-dD", str(self.path), "-o", str(out))
+
+        def preprocess() -> str | None:
+            searched = [*arguments, *searched_in(elsewhere), *what]
+            return compile_code(self.language.driver, searched, self.scratch)
+
+        errors = preprocess()
         while errors is not None:
-            if not _stand_in(errors, elsewhere):
+            if not stand_in(errors, elsewhere, self.include_folders):
                 raise _source_error(self.path, errors)
-            errors = compile_code(self.language.driver, arguments, self.scratch)
+            errors = preprocess()
         return out.read_text(encoding="utf-8", errors="replace")
 
     def _compile(self, text: str) -> tuple[str | None, str]:
@@ -206,28 +221,6 @@ class _Unit:
 def _included(headers: Sequence[str]) -> list[str]:
     """The arguments that include headers of ours before all else."""
     return [argument for name in headers for argument in ("-include", str(INCLUDE / name))]
-
-
-COMMON = ("ap_int.h", "ap_fixed.h", "hls_stream.h", "ap_axi_sdata.h")
-"""What the headers of the vendor's libraries include."""
-
-
-def _stand_in(errors: str, folder: Path) -> bool:
-    """Put a header where a file wants it by its path on another machine; whether one was missing.
-
-    It is ours of that name, or one with what the vendor's libraries bring with them: of most that are named
-    so nothing else is used; where it is, the compiler says what is missing.
-    """
-    found = False
-    for name in re.findall(r"error: '([A-Za-z]:[\\/][^'\n]*)' file not found", errors):
-        ours = re.split(r"[\\/]", name)[-1]
-        stub = folder / name
-        if stub.is_relative_to(folder) and ".." not in stub.parts:
-            found = found or not stub.exists()
-            stub.parent.mkdir(parents=True, exist_ok=True)
-            names = (ours,) if (INCLUDE / ours).is_file() else COMMON
-            stub.write_text("".join(f"#include <{one}>\n" for one in names), encoding="utf-8")
-    return found
 
 
 def _marks_in_lines(errors: str, marked: Marked) -> frozenset[int]:

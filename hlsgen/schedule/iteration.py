@@ -74,6 +74,9 @@ class Region:
     """Nodes that count over the nest that became one loop with this."""
     names: set[str] = field(default_factory=set)
     """Every value that an iteration computes anew."""
+    library: dict[int, str] = field(default_factory=dict)
+    """Functions of the vendor's library by their nodes: they take a value each cycle, after some cycles of
+    which nothing is known."""
 
 
 def drop_unread(region: Region, names: Collection[str]) -> None:

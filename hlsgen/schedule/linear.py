@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from hlsgen.schedule.ir import Constant, Expression, Global, Instruction, IntType, Local, Operand, Type
-from hlsgen.schedule.pointers import steps_of
-from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.pointers import moved_by, steps_of, variables_of
+from hlsgen.schedule.ranges import Counter, Ranges
 
+MOST_MOVES = 1 << 31
+"""Iterations that a pointer may be moved in, of which nothing is known."""
 _PURE = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "zext", "sext", "trunc"))
 
 
@@ -71,6 +73,8 @@ class Addresses:
             defined = self.definitions.get(operand.name)
             if defined is not None and defined.opcode == "getelementptr" and defined.source is not None:
                 known = self._element(defined.source, defined.operands, defined.types)
+            elif defined is not None and defined.opcode in ("phi", "select"):
+                known = self._chosen(defined)
             known = known or Address(operand, Linear(0))
             self.known[operand.name] = known
         return known
@@ -85,6 +89,26 @@ class Addresses:
         for (stride, index), type_ in zip(steps_of(source, operands[1:]), types[1:], strict=True):
             offset = offset + self.form(index, type_).times(stride)
         return Address(start.base, offset)
+
+    def _chosen(self, one: Instruction) -> Address | None:
+        """Where a pointer points to that is one of several in the same variable: `*p++` moves by the same
+        number of bytes in each iteration, and counts them. None where the variables differ."""
+        bases = variables_of(one, self.definitions)
+        if len(bases) != 1:
+            return None
+        steps = {moved_by(operand, one.name, self.definitions) for operand in one.operands}
+        starts = [
+            operand for operand in one.operands if moved_by(operand, one.name, self.definitions) is None
+        ]
+        start = self.of(starts[0]) if one.opcode == "phi" and len(starts) == 1 else None
+        steps.discard(None)
+        step = steps.pop() if len(steps) == 1 else None
+        if start is None or not step:
+            return Address(bases.pop(), Linear(0, ((one.name, 1),)))
+        counts = Counter(name=one.name, start=0, step=1, trips=None, values=(0, MOST_MOVES))
+        self.ranges.counters[one.name] = counts
+        self.ranges.known[one.name] = (0, MOST_MOVES)
+        return Address(start.base, start.offset + Linear(0, ((one.name, step),)))
 
     def form(self, operand: Operand, type_: Type) -> Linear:
         """An integer as a linear form, exact where the arithmetic cannot wrap; else itself as one term."""

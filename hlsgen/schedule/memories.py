@@ -157,7 +157,7 @@ MANY = 1 << 30
 AXI_LITE = "s_axilite"
 """Kind of an array that the host reaches through the AXI-lite port, as it does at any time."""
 _PORTS = {
-    AXI_LITE: (1, 1, 2),
+    AXI_LITE: (1, 1, 1),
     "ram_1p": (1, 1, 1),
     "ram_2p": (2, 1, 2),
     "ram_s2p": (1, 1, 2),
@@ -167,7 +167,7 @@ _PORTS = {
 }
 """By the kinds of `bind_storage`: a ram_2p reads at both ports, but writes at one of them only. Of a memory
 on AXI-lite the bus has the other port (public reports of 2022.1, 2024.2: 11 reads, II 11; of 2023.1: a read
-and a write, II 1)."""
+and a write of one array, II 2 in three loops)."""
 SMALL_BITS = 1024
 
 

@@ -253,3 +253,18 @@ class Scheduler:
 def without_chains(timings: Sequence[Timing | None]) -> list[Timing | None]:
     """The same timings with no delay within a cycle: what remains when every chain fits."""
     return [timing and Timing(cycles=timing.cycles, first_ns=0.0, last_ns=0.0) for timing in timings]
+
+
+def bits_alive(region: Region, schedule: Schedule) -> int:
+    """Bits that must be kept from the cycle that makes them to those that use them, in every stage
+    between."""
+    last = [cycle for cycle, _ in schedule.finishes]
+    until = list(last)
+    for node in region.nodes:
+        for before in node.after:
+            until[before] = max(until[before], schedule.starts[node.index][0])
+    return sum(
+        node.operation.result * max(0, until[node.index] - last[node.index])
+        for node in region.nodes
+        if node.operation is not None
+    )

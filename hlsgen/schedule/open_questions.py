@@ -5,11 +5,19 @@ Of the loops of public reports that were looked at none had the II that such a d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
+from hlsgen.schedule.accesses import PortUse
+from hlsgen.schedule.control_flow import Loop
+from hlsgen.schedule.delays import FLOATS
+from hlsgen.schedule.dependences import Broken
+from hlsgen.schedule.forwarding import is_fixed
 from hlsgen.schedule.ir import Instruction, Local
-from hlsgen.schedule.iteration import Carried, Node
+from hlsgen.schedule.iteration import Carried, Node, Region
 from hlsgen.schedule.memories import ANY_BANK, Where
+from hlsgen.schedule.ranges import Counter
+from hlsgen.schedule.recurrences import waiting_for_themselves
+from hlsgen.schedule.results import Recurrence
 
 
 def is_guessed(nodes: Sequence[Node], edge: Carried, definitions: Mapping[str, Instruction]) -> bool:
@@ -18,7 +26,9 @@ def is_guessed(nodes: Sequence[Node], edge: Carried, definitions: Mapping[str, I
     if edge.is_port:
         return True  # seen in one design alone, of words whose addresses differ
     if edge.begins:
-        return True  # of ten loops that a late condition ends six had the II that follows from its cycles
+        # of 13 loops that a late condition ends nine had the II that follows from its cycles, and all three
+        # of those in which it is read from an AXI port
+        return not _waits_for_port(nodes, edge.source)
     both = [nodes[one].access for one in (edge.source, edge.target)]
     places = [one.where for one in both if one is not None and one.where is not None]
     if not edge.assumed or len(places) < len(both):
@@ -26,6 +36,19 @@ def is_guessed(nodes: Sequence[Node], edge: Carried, definitions: Mapping[str, I
     if all(ANY_BANK in place.banks for place in places):
         return True  # registers that an index chooses: the tool takes some of them to be the same
     return places[0] != places[1] and not any(_is_data(place, definitions) for place in places)
+
+
+def _waits_for_port(nodes: Sequence[Node], index: int) -> bool:
+    """Whether a node takes what an AXI port gives in the same iteration."""
+    waiting, seen = [index], {index}
+    while waiting:
+        node = nodes[waiting.pop()]
+        if node.operation is not None and node.operation.kind == "axi_read":
+            return True
+        new = [one for one in node.after if one not in seen]
+        seen.update(new)
+        waiting += new
+    return False
 
 
 def _is_data(place: Where, definitions: Mapping[str, Instruction]) -> bool:
@@ -53,3 +76,78 @@ def says_guessed(edge: Carried | None, least: int) -> Iterator[str]:
     elif edge.begins:
         what = f"in which cycle {edge.through} is known"
     yield f"the II is {least} or more: {what} cannot be told"
+
+
+def says_unknown(region: Region, trips: Container[str], place_of: Callable[[Loop], str]) -> list[str]:
+    """Why nothing can be said of the II: loops that stay rolled, functions of which nothing is known.
+
+    trips: has the headers of the loops whose iterations are known.
+    """
+    found = [
+        f"the loop at {place_of(one)} stays rolled within it"
+        + ("" if one.header in trips else ": its iterations vary, so that the tool pipelines it alone")
+        for one in region.rolled
+    ]
+    found += [f"nothing is known of {name}" for name in sorted(region.calls)]
+    waiting = waiting_for_themselves(region, region.carried) if region.library else set()
+    return found + [
+        f"nothing is known of the cycles of {name}, for which the next iteration waits"
+        for name in sorted({name for index, name in region.library.items() if index in waiting})
+    ]
+
+
+def says_broken(broken: Iterable[Broken]) -> Iterator[str]:
+    """Which promises of pragmas the code breaks."""
+    for one in broken:
+        promised = one.promise.distance or "no dependence"
+        yield (
+            f"the pragma promises {promised} for {one.promise.memory.name}, "
+            f"the addresses show a distance of {one.found}"
+        )
+
+
+_SUM = frozenset(["phi", "register_write"])
+
+
+def is_open_between(recurrence: Recurrence | None, *, stretched: bool) -> bool:
+    """Whether an II hangs on the chains of a recurrence's floating-point cores: of 19 loops of public reports
+    none had the lower one, ten the higher, and nine a third. Of a single sum whose chain is `stretched`
+    beyond the budget it is the lower one."""
+    steps = recurrence.steps if recurrence is not None else ()
+    cores = [step for step in steps if step.kind in FLOATS]
+    others = [step for step in steps if step.kind not in FLOATS and step.kind not in _SUM]
+    return bool(cores) and not (stretched and len(cores) == 1 and not others)
+
+
+def says_between(low: int, within: int) -> str:
+    """That an II is open between two."""
+    return f"the II is {low} by the cycles of its cores and {within} within the budget"
+
+
+def says_stay(
+    region: Region, uses: Iterable[PortUse], counters: Mapping[str, Counter], needed: int
+) -> Iterator[str]:
+    """That an II hangs on an AXI port of which some words stay: of two loops in public reports that the tool
+    pipelines by itself it reads them in front of the one (II 1 for 4), and not of the other (17 for 4).
+
+    needed: the II that ports allow.
+    """
+    for use in uses:
+        reads = [
+            one
+            for memory, accesses in region.accesses.items()
+            if memory.bundle and memory.bundle == use.memory.bundle
+            for one in accesses
+            if not one.writes and is_fixed(one, counters, region.names)
+        ]
+        if reads and 1 < needed == use.interval:
+            yield (
+                f"the II is 1 or more: whether words of {use.memory.name} that stay are read in front of the "
+                "loop cannot be told"
+            )
+
+
+def says_without(region: Region) -> Iterator[str]:
+    """What a depth is without."""
+    for name in sorted(set(region.library.values())):
+        yield f"the depth is without the cycles of {name}, which are not known"

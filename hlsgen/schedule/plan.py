@@ -92,7 +92,7 @@ def _asked(sites: Sites, whole: Mapping[str, int]) -> LoopPlan:
             plan.off.add(site.loop)
         elif pragma.name == "pipeline":
             plan.pipelined[site.loop] = max(1, site.values.get("ii", 1))
-        elif pragma.name == "unroll":
+        elif pragma.name == "unroll" and "off" not in pragma.words:
             plan.unrolled[site.loop] = site.values.get("factor", 0)
     return plan
 

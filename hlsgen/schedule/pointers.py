@@ -10,6 +10,7 @@ from hlsgen.schedule.ir import (
     Expression,
     Global,
     Instruction,
+    IntType,
     Local,
     Operand,
     StructType,
@@ -61,6 +62,50 @@ def moves(operand: Operand, definitions: Mapping[str, Instruction]) -> bool:
             return True
         operand = defined.operands[0]
     return False
+
+
+def variables_of(one: Instruction, definitions: Mapping[str, Instruction]) -> set[Local | Global]:
+    """The allocas, arguments and global variables that a choice of pointers may lead to; none if it may lead
+    elsewhere, as to the word of a stream."""
+    found: set[Local | Global] = set()
+    seen, waiting = {one.name}, list(one.operands[one.opcode == "select" :])
+    while waiting:
+        operand = waiting.pop()
+        if isinstance(operand, Expression) and operand.opcode == "getelementptr":
+            waiting.append(operand.operands[0])
+        elif isinstance(operand, Global):
+            found.add(operand)
+        elif not isinstance(operand, Local):
+            return set()
+        elif operand.name not in seen:
+            seen.add(operand.name)
+            defined = definitions.get(operand.name)
+            if defined is None or defined.opcode == "alloca":
+                found.add(operand)
+            elif defined.opcode == "getelementptr":
+                waiting.append(defined.operands[0])
+            elif defined.opcode in ("phi", "select"):
+                waiting += defined.operands[defined.opcode == "select" :]
+            else:
+                return set()
+    return found
+
+
+def moved_by(operand: Operand, start: str, definitions: Mapping[str, Instruction]) -> int | None:
+    """The bytes between a value and an address that is constants away from it; None of any other."""
+    total = 0
+    while isinstance(operand, Local) and operand.name != start:
+        defined = definitions.get(operand.name)
+        if defined is None or defined.opcode != "getelementptr" or defined.source is None:
+            return None
+        steps = steps_of(defined.source, defined.operands[1:])
+        for (stride, index), type_ in zip(steps, defined.types[1:], strict=True):
+            if not isinstance(index, Constant) or index.value is None:
+                return None
+            bits = type_.bits if isinstance(type_, IntType) else 64
+            total += stride * (index.value - (1 << bits if index.value >> bits - 1 == 1 else 0))
+        operand = defined.operands[0]
+    return total if isinstance(operand, Local) else None
 
 
 def steps_of(source: Type, indices: tuple[Operand, ...]) -> list[tuple[int, Operand]]:

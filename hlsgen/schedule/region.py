@@ -16,7 +16,7 @@ from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
 from hlsgen.schedule.choices import Choices
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, passing_by, reverse_postorder
-from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING
+from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING, library_function
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
 from hlsgen.schedule.linear import Address, Addresses, Linear
@@ -399,6 +399,9 @@ class _Building:
             self._stream(one, block, *stream)
         elif name in MATHS:
             self._plain(one, block, MATHS[name])
+        elif (function := library_function(name)) and one.name:
+            index = self._new(None, one, block, self._sources(one.operands)).index
+            self.region.library[index], self.node_of[one.name] = function, index
         elif name not in ("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot"):
             self.region.calls.add(name)
             if one.name:

@@ -22,9 +22,18 @@ from hlsgen.schedule.ir import Function, Module, Place
 from hlsgen.schedule.iteration import Carried, Node, readers_of
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
-from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
+from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, bits_alive, without_chains
 from hlsgen.schedule.nests import flattened
-from hlsgen.schedule.open_questions import is_guessed, says_guessed
+from hlsgen.schedule.open_questions import (
+    is_guessed,
+    is_open_between,
+    says_between,
+    says_broken,
+    says_guessed,
+    says_stay,
+    says_unknown,
+    says_without,
+)
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.quick_sums import with_quick_sums
@@ -66,7 +75,7 @@ class Verdict:
         """The II that ports and streams need, found with it."""
         self.around = flattened(builder.function, loop, builder.ranges.trips) if loop is not None else []
         self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
-        counters = {
+        counters = self.counters = {
             one.instruction.name: builder.ranges.counters[one.instruction.name]
             for one in self.region.nodes
             if one.instruction is not None
@@ -95,6 +104,7 @@ class Verdict:
                 around=frozenset(around),
                 trips=builder.ranges.trips.get(loop.header) or 1,
                 kept={memory for memory in accesses if automatic and self._is_written_by_copies(memory)},
+                leaves=len(loop.leaving(builder.function)),
             )
             wait_for_answers(self.region, {promise.memory for promise in promises})
         self.uses = port_uses(accesses, self.region)
@@ -228,7 +238,13 @@ class Verdict:
         found = stretched or found
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least, self._recurring() if stretched else ())
-        unknown = [*self._unknown(), *self._reordered(recurrence), *says_guessed(self.open_edge, least)]
+        unknown = [
+            *says_unknown(self.region, self.builder.ranges.trips, self._loop_place),
+            *says_broken(self.broken),
+            *self._reordered(recurrence),
+            *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
+            *says_guessed(self.open_edge, least),
+        ]
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
@@ -236,9 +252,8 @@ class Verdict:
             reasons = [*reasons, says_recurrence(recurrence)]
         if found is None:
             unknown = [*unknown, f"a chain of a recurrence is longer than a cycle: the II is {low} or more"]
-        elif low != high and recurrence is not None and any(one.kind in FLOATS for one in recurrence.steps):
-            # reports have the one as often as the other
-            unknown = [*unknown, f"the II is {low} by the cycles of its cores and {high} within the budget"]
+        elif low != within and is_open_between(recurrence, stretched=low == high):
+            unknown = [*unknown, says_between(low, within)]
         decided = not unknown
         return LoopSchedule(
             place=self.place,
@@ -249,7 +264,11 @@ class Verdict:
             tier=Tier.UNDECIDED if not decided else Tier.LIKELY if low != within else self._tier(recurrence),
             interval=high if decided else None,
             between=(low, within),
-            reasons=tuple(dict.fromkeys([*unknown, *(reasons if high > self.target else ())])),
+            reasons=tuple(
+                dict.fromkeys(
+                    [*unknown, *(reasons if high > self.target else ()), *says_without(self.region)]
+                )
+            ),
             trips=self._trips(),
             banks=tuple(bank_use(use) for use in self._busiest()),
             recurrence=recurrence,
@@ -257,7 +276,7 @@ class Verdict:
             chain_ns=chain_ns,
             chain=tuple(self._step(node) for node in shown.chain(end)) if shown and end >= 0 else (),
             budget_ns=self.delays.budget_ns,
-            registers=self._registers(shown) if shown else 0,
+            registers=bits_alive(self.region, shown) if shown else 0,
             operations=self._operations(),
             rolled=tuple(dict.fromkeys(self._loop_place(one) for one in self.region.rolled)),
             unknown_calls=tuple(sorted(self.region.calls)),
@@ -373,7 +392,7 @@ class Verdict:
             edge = self.region.carried[number]
             best = number, list(dict.fromkeys([edge.target, edge.source]))
         edge = self.region.carried[best[0]]
-        self.open_edge = edge if is_guessed(self.region.nodes, edge, self.builder.definitions) else None
+        self.open_edge = edge if self._is_guessed(edge) and self._hangs_on_guesses(interval, least) else None
         return Recurrence(
             through=edge.through,
             distance=edge.distance,
@@ -383,6 +402,16 @@ class Verdict:
             ),
             interval=interval,
         )
+
+    def _is_guessed(self, edge: Carried) -> bool:
+        return is_guessed(self.region.nodes, edge, self.builder.definitions)
+
+    def _hangs_on_guesses(self, interval: int, least: int) -> bool:
+        """Whether the II is another without what may or may not be waited for."""
+        certain = [edge for edge in self.region.carried if not self._is_guessed(edge)]
+        region = replace(self.region, carried=certain)
+        found = Scheduler(region, self.timings, self.delays.budget_ns).least(least)
+        return found is None or found.interval != interval
 
     def _path(self, start: int, end: int) -> list[int]:
         """The slowest way from one node to another of an iteration; empty if there is none."""
@@ -404,25 +433,9 @@ class Verdict:
     def _tier(self, recurrence: Recurrence | None) -> Tier:
         if recurrence is not None or any(use.runtime and use.interval > 1 for use in self.uses):
             return Tier.LIKELY
-        if any(edge.assumed for edge in self.region.carried):
+        if self.region.library or any(edge.assumed for edge in self.region.carried):
             return Tier.LIKELY
         return Tier.SHOWN
-
-    def _unknown(self) -> list[str]:
-        trips = self.builder.ranges.trips
-        found = [
-            f"the loop at {self._loop_place(one)} stays rolled within it"
-            + ("" if one.header in trips else ": its iterations vary, so that the tool pipelines it alone")
-            for one in self.region.rolled
-        ]
-        found += [f"nothing is known of {name}" for name in sorted(self.region.calls)]
-        for broken in self.broken:
-            promised = broken.promise.distance or "no dependence"
-            found.append(
-                f"the pragma promises {promised} for {broken.promise.memory.name}, "
-                f"the addresses show a distance of {broken.found}"
-            )
-        return found
 
     def _reordered(self, recurrence: Recurrence | None) -> list[str]:
         """Why a recurrence of several floating-point sums is open where the tool may reorder them."""
@@ -464,20 +477,6 @@ class Verdict:
             if node.operation is not None:
                 tally[f"{node.operation.kind} {'x'.join(map(str, node.operation.widths[:2]))}"] += 1
         return dict(tally.most_common())
-
-    def _registers(self, schedule: Schedule) -> int:
-        """Bits that must be kept from the cycle that makes them to those that use them, in every stage
-        between."""
-        last = [cycle for cycle, _ in schedule.finishes]
-        until = list(last)
-        for node in self.region.nodes:
-            for before in node.after:
-                until[before] = max(until[before], schedule.starts[node.index][0])
-        return sum(
-            node.operation.result * max(0, until[node.index] - last[node.index])
-            for node in self.region.nodes
-            if node.operation is not None
-        )
 
 
 def _counters(function: Function, loops: Sequence[Loop]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.confidence import doubts
 from hlsgen.model.ir import Golden, Graph, counted_golden
+from hlsgen.model.judging import Judging
 from hlsgen.model.origins import FrameworkModel
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
@@ -69,7 +70,8 @@ class NetworkStyle(Style[N]):
     samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
     `accuracy` was found with, so that golden of the same frames is not computed again. given_types: of a
     network that brings its types, the inputs and layers whose type the user says. explored: what the exact
-    search found, if it chose the hardware. styles: those that were compared, if that chose this one.
+    search found, if it chose the hardware. judging: what the design says its answers are judged by. styles:
+    those that were compared, if that chose this one.
     original: the model as its framework has it; None: there is none, or it was left behind by pickling.
     """
 
@@ -86,6 +88,7 @@ class NetworkStyle(Style[N]):
     calibration: Calibration | None = None
     given_types: frozenset[str] = frozenset()
     explored: Search | None = None
+    judging: Judging = field(default_factory=Judging)
     styles: tuple[StyleFigures, ...] = ()
     original: FrameworkModel | None = field(default=None, repr=False, compare=False)
 

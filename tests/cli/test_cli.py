@@ -42,6 +42,7 @@ def test_help_names_every_command() -> None:
     said = text("--help")
     assert all(command in said for command in COMMANDS)
     assert COMMANDS == [
+        "accuracy",
         "boards",
         "build",
         "calibrate",
@@ -52,12 +53,15 @@ def test_help_names_every_command() -> None:
         "explore",
         "import",
         "lint",
+        "profile",
         "program",
+        "quantise",
         "report",
         "schedule",
         "schema",
         "sweep",
         "synth",
+        "trace",
     ]
 
 

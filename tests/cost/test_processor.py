@@ -80,5 +80,5 @@ def test_what_is_counted_is_in_the_code(name: str) -> None:
     usage = scheduled(name, "zcu102").usage.csynth
     assert 0.8 <= model.lut / usage.lut <= 1.25
     assert 0.77 <= model.ff / usage.ff <= 1.25
-    assert abs(model.dsp - usage.dsp) <= 25
+    assert abs(model.dsp - usage.dsp) <= 10
     assert model.bram18 == pytest.approx(usage.bram18, rel=0.2)

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from hlsgen.cli.commands import cli
 from tests.support.documents import assert_constants_are_as_stated, blocks, document, files
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -38,6 +40,26 @@ def test_trace(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> Non
         assert f"# {said}" in SNIPPETS[0]
     assert wrong.startswith("conv2 PyTorch")
     assert float(error.split()[0]) < 20
+
+
+def test_profile(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    exec(SNIPPETS[1], names)
+    worst, advice, decibels, tensor = capsys.readouterr().out.splitlines()
+    assert worst == "conv2 rounding"
+    assert advice.startswith("conv2: ") and "precision: {layers: {conv2: " in advice
+    before, after = map(int, decibels.split())
+    assert after > before + 10
+    assert tensor.startswith("fixed<4,2,rnd,sat> 0.0 ")
+
+
+def test_commands(names: dict[str, Any]) -> None:
+    commands = [line.split("#")[0].split() for block in blocks(DOC, "console") for line in block.splitlines()]
+    assert [command[1] for command in commands] == ["profile", "trace", "trace"]
+    for command in commands:
+        done = CliRunner().invoke(cli, command[1:])
+        assert done.exit_code == 0, f"{command}: {done.output}"
+    written = {path.name for path in (names["place"] / "build" / "numbers").iterdir()}
+    assert written == {"profile.html", "profile.json", "trace.html", "trace.json", "trace.npz"}
 
 
 def test_constants() -> None:

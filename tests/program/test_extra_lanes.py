@@ -186,7 +186,6 @@ MUTANTS = [
     (FINISH, "if (carries) carried[at]", "carries", "false"),
     (FINISH, "if (row.value == 0 && !arrive) waiting[r] = 0", "row.value == 0", "false"),
     (FINISH, "arrive ? int(task.extra) :", "int(task.extra)", "0"),
-    (ARRAY, "task.passes * task.chunks", "task.passes", "task.out_groups"),
     (ARRAY, "group == task.passes - 1", "task.passes", "task.out_groups"),
     (ARRAY, "finds && l < LANES", "finds", "false"),
 ]

@@ -85,7 +85,6 @@ MUTANTS: list[Mutant] = [
     (LOAD, "rows.first[row.value] && again == 0", "again == 0", "true"),
     (LOAD, "!task.repeat_zeros ||", "!task.repeat_zeros", "true"),
     (LOAD, "SCALES && task.residual == 2", "task.residual == 2", "false"),
-    (LOAD, "task.residual == 2 ? 0 :", "task.residual == 2", "false"),
 ]
 
 

@@ -185,5 +185,38 @@ void coefficients_of_the_host(hls::stream<int> &in, hls::stream<int> &out, int c
         for (int k = 0; k < 11; ++k)
             sum += word * c[k] * (k + 1);
         out.write(sum);
+        if (word == 0) break;
+    }
+}
+
+// bytes that pointers lead through, of arrays of the host and of the kernel's own
+static void exclusive_or(unsigned char *to, const unsigned char *from, const unsigned char *key, int count) {
+    work: while (count-- > 0) *to++ = *from++ ^ *key++;
+}
+void moved_pointers(unsigned char text[16], const unsigned char keys[16]) {
+#pragma HLS interface s_axilite port=text
+#pragma HLS interface s_axilite port=keys
+    exclusive_or(text + 4, text + 4, keys, 12);
+}
+void moved_pointers_apart(hls::stream<int> &in, hls::stream<int> &out) {
+    unsigned char text[64], keys[64];
+    for (int i = 0; i < 64; ++i) text[i] = in.read();
+    for (int i = 0; i < 64; ++i) keys[i] = in.read();
+    exclusive_or(text, text, keys, 64);
+    for (int i = 0; i < 64; ++i) out.write(text[i]);
+}
+
+// a sum in a word that only the loop around moves, in some of the iterations: others may see the memory
+typedef ap_fixed<16, 16, AP_RND, AP_SAT> sum_t;
+static sum_t sums[128];
+static const unsigned char ends[65] = {0, 3, 9, 12, 30, 31, 45, 70};
+void sums_under_a_condition(hls::stream<short> &in, hls::stream<short> &out) {
+    for (int j = 0; j < 64; ++j) {
+        sums[j] += in.read();
+        work: for (int i = ends[j]; i < ends[j + 1]; ++i) {
+            short weight = in.read();
+            if (weight & 1) sums[j] += sum_t(weight);
+        }
+        out.write(sums[j].to_int());
     }
 }

@@ -129,7 +129,7 @@ void over_blocks(unsigned short x[49152], unsigned short y[49152]) {
     }
 }
 
-// whywhytellmewhy/SOC-design, 2022.1: the bus has the other port of an array on AXI-lite, and may write it
+// hank17168/2024_Fall_NTU_AAHLS hls_FIRN11MAXI, 2022.1: words of an array on AXI-lite are read in front of the loop
 void axi_lite(const int coefficients[12], const int in[64], int out[64]) {
 #pragma HLS interface s_axilite port=coefficients
     int taps[11];

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.base.own_code import first_line
 from hlsgen.designfile.validation import printable
 from hlsgen.frontends.torch.archive import RE_SAVE, archive_fault
 from hlsgen.frontends.torch.package import torch
@@ -152,12 +153,6 @@ def _names(state: object, depth: int = 0) -> Iterator[str]:
         for key, held in state.items():
             yield str(key)
             yield from _names(held, depth + 1)
-
-
-def first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
 
 
 def listed(names: Sequence[str]) -> str:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.frontends.torch.checkpoint import MOST_LISTED, first_line, listed, state_dict, without_wrapper
+from hlsgen.base.own_code import failure, importable, imported, own_functions
+from hlsgen.frontends.torch.checkpoint import MOST_LISTED, listed, state_dict, without_wrapper
 from hlsgen.frontends.torch.package import nn, torch
 from hlsgen.frontends.torch.tensors import tensor_problems
 
 UNUSED = "num_batches_tracked"
 """A count of training that old checkpoints lack."""
+MEND = "mend the model's own code"
 
 
 def load_module(
@@ -32,11 +30,11 @@ def load_module(
     """
     if not path.is_file():
         raise _error(f"there is no model file {path}", "the path of a Python file", place)
-    with _importable(path.resolve().parent):
+    with importable(path.resolve().parent):
         try:
-            module = _imported(path.resolve())
+            module = imported(path.resolve())
         except BaseException as error:
-            raise _failure(error, f"importing {path.name} fails", path, place) from error
+            raise failure(error, f"importing {path.name} fails", path, MEND, place) from error
         model = _made(module, function, path, place)
     if weights is not None:
         _load_weights(model, weights, place)
@@ -47,64 +45,17 @@ def _made(module: Any, function: str, path: Path, place: Place | None) -> nn.Mod
     """What the function of the imported file returns."""
     maker: Callable[[], object] | None = getattr(module, function, None)
     if not callable(maker):
-        own = [
-            name
-            for name, value in vars(module).items()
-            if callable(value)
-            and not name.startswith("_")
-            and getattr(value, "__module__", None) == module.__name__
-        ]
-        fix = f"one of {', '.join(sorted(own))}" if own else "define a function that returns the model"
+        own = own_functions(module)
+        fix = f"one of {', '.join(own)}" if own else "define a function that returns the model"
         raise _error(f"{path.name} has no function {function}", fix, place)
     try:
         model = maker()
     except BaseException as error:
-        raise _failure(error, f"{function}() of {path.name} fails", path, place) from error
+        raise failure(error, f"{function}() of {path.name} fails", path, MEND, place) from error
     if not isinstance(model, nn.Module):
         message = f"{function}() of {path.name} returns {type(model).__name__}, not a torch.nn.Module"
         raise _error(message, f"let {function}() return the model", place)
     return model
-
-
-@contextmanager
-def _importable(folder: Path) -> Iterator[None]:
-    """A while with `folder` first on sys.path; the modules that come from it are forgotten afterwards."""
-    entry = str(folder)
-    before = set(sys.modules)
-    sys.path.insert(0, entry)
-    try:
-        yield
-    finally:
-        if entry in sys.path:
-            sys.path.remove(entry)
-        for name in set(sys.modules) - before:
-            if _is_below(sys.modules[name], folder):
-                del sys.modules[name]
-
-
-def _is_below(module: Any, folder: Path) -> bool:
-    """Whether a module is a file in `folder`, and not one of packages that are installed there."""
-    file = getattr(module, "__file__", None)
-    if not isinstance(file, str):
-        return False
-    path = Path(file)
-    return path.is_relative_to(folder) and not {"site-packages", "dist-packages"} & set(path.parts)
-
-
-def _imported(path: Path) -> Any:
-    """The file as a module of its own name, as if it were imported from its folder."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path.name} is no Python file: its name does not end with .py")
-    module = importlib.util.module_from_spec(spec)
-    hidden = sys.modules.get(path.stem)
-    sys.modules[path.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        if hidden is not None:
-            sys.modules[path.stem] = hidden
-    return module
 
 
 def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
@@ -137,25 +88,6 @@ def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
     except RuntimeError as error:
         message = f"{weights.name} cannot be loaded into the model: {_last_line(error)}"
         raise _error(message, "the state dict of this very model", place) from error
-
-
-def _failure(error: BaseException, what: str, path: Path, place: Place | None) -> DesignError:
-    """An error of the user's code, at the line of their file that it comes from."""
-    if isinstance(error, KeyboardInterrupt | MemoryError):
-        raise error
-    folder = str(path.resolve().parent)
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(folder)
-    ]
-    if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        place = Place(
-            file=error.filename, line=error.lineno, column=error.offset or 1, excerpt=error.text or ""
-        )
-    elif frames and frames[-1].lineno:
-        place = Place(
-            file=frames[-1].filename, line=frames[-1].lineno, column=1, excerpt=frames[-1].line or ""
-        )
-    return _error(f"{what}: {type(error).__name__}: {first_line(error)}", "mend the model's own code", place)
 
 
 def _last_line(error: BaseException) -> str:

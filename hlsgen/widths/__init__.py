@@ -1,0 +1,1 @@
+"""How many bits a network's answers need: accuracy by precision."""

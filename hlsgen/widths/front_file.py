@@ -1,0 +1,55 @@
+"""The Pareto front of widths as a picture: what the metric costs, SVG or PNG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hlsgen.base.errors import OutputError
+from hlsgen.report.front_file import check_ending
+from hlsgen.widths.quantised import Candidate, Quantised
+
+DPI = 150
+
+
+def write_picture(found: Quantised, path: Path) -> None:
+    """Writes the picture. Raises DesignError: no such kind; OutputError: `path` cannot be written."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    check_ending(path)
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.add_subplot()
+    scale = 100 if found.metric.is_share else 1
+    front = [(100 * one.price, scale * one.held_out) for one in found.front]
+    axes.plot(
+        *zip(*front, strict=True), "o-", color="#0072B2", markersize=4, label="front of widths by tensor"
+    )
+    even = [one for one in found.uniform if not one.hardware.refusal]
+    axes.plot(*_columns(even, scale), "s", color="#E69F00", markersize=5, label="one width for all, in bits")
+    for one in even:
+        at = (100 * one.price, scale * one.held_out)
+        bits = one.name.removesuffix(" bits")
+        axes.annotate(bits, at, xytext=(0, 6), textcoords="offset points", ha="center", fontsize="small")
+    axes.plot(*_columns([found.chosen], scale), "*", color="black", markersize=14, label="chosen")
+    axes.axhline(scale * found.floating[1], linestyle=":", color="grey", label="floating point")
+    unit = " [%]" if found.metric.is_share else ""
+    axes.set_ylabel(f"{found.metric.name}{unit} on {found.held_out} held-out frames, measured")
+    what = "sum of shares" if found.least == "all" else f"share of {found.least.upper()}"
+    axes.set_xlabel(f"{what} of the board [%], one instance, modelled")
+    axes.set_title(
+        f"{found.design.name} on {found.design.board.title}, a frame every {found.interval:,} cycles"
+    )
+    axes.grid(color="#DDDDDD", linewidth=0.6)
+    axes.legend(loc="lower right", fontsize="small")
+    # same figures, same bytes: no random ids, no date
+    metadata = {"Date": None} if path.suffix == ".svg" else {}
+    try:
+        with matplotlib.rc_context({"svg.hashsalt": "hlsgen"}):
+            figure.savefig(path, dpi=DPI, metadata=metadata)
+    except OSError as error:
+        message = f"error: cannot write {path}: {error.strerror or error}\nfix: another --plot"
+        raise OutputError(message) from None
+
+
+def _columns(points: list[Candidate], scale: int) -> tuple[list[float], list[float]]:
+    return [100 * one.price for one in points], [scale * one.held_out for one in points]

@@ -1,0 +1,164 @@
+"""What the search of widths found: its choice, the Pareto front and uniform widths side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hlsgen.api.design import Design
+from hlsgen.base.short_repr import Brief, lines
+from hlsgen.widths.metric import Metric
+from hlsgen.widths.table import Hardware
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate(Brief):
+    """Widths of all tensors; none: those of the design itself.
+
+    metric, held_out: measured on the frames that choose and on others. hardware: one instance with a frame
+    every so many cycles as the search was for; price: its share of the board, summed over the kinds that
+    count. gap: by which a cheaper choice for the same noise could at most be cheaper; None: it was not
+    searched for.
+    """
+
+    name: str
+    widths: Mapping[str, int]
+    metric: float
+    held_out: float
+    hardware: Hardware
+    price: float
+    design: Design
+    gap: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "widths": dict(self.widths),
+            "metric": self.metric,
+            "metric_held_out": self.held_out,
+            "hardware": self.hardware.as_json(),
+            "price": round(self.price, 6),
+            "gap": None if self.gap is None else round(self.gap, 6),
+            "precision": precision_keys(self.widths) if self.widths else None,
+        }
+
+    @property
+    def bits(self) -> str:
+        """The widths in words: those of weights and of the rest, from the narrowest to the widest."""
+        weights = [bits for name, bits in self.widths.items() if name.endswith(" weights")]
+        others = [bits for name, bits in self.widths.items() if not name.endswith(" weights")]
+        return f"{_span(weights)} / {_span(others)}"
+
+
+def _span(bits: list[int]) -> str:
+    if not bits:
+        return "-"
+    return str(bits[0]) if min(bits) == max(bits) else f"{min(bits)}-{max(bits)}"
+
+
+def precision_keys(widths: Mapping[str, int]) -> dict[str, Any]:
+    """The widths as `precision` of a design file has them: by layer, what none is said of 16 bits wide."""
+    if len(set(widths.values())) == 1:
+        return {"default": next(iter(widths.values()))}
+    layers: dict[str, dict[str, int]] = {}
+    found: dict[str, Any] = {"default": 16}
+    for name, bits in widths.items():
+        if name.startswith("input "):
+            found["input"] = bits
+        elif name.endswith(" weights"):
+            layers.setdefault(name.removesuffix(" weights"), {})["weights"] = bits
+        else:
+            layers.setdefault(name, {})["output"] = bits
+    return {**found, "layers": layers}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantised(Brief):
+    """The chosen candidate, the design's own types, the front in the order of prices, and uniform widths.
+
+    frames, held_out: how many chose and how many judged. floating: the metric in floating point on each;
+    asked: the least metric that was to be kept on the frames that choose. interval: cycles of a frame.
+    """
+
+    design: Design
+    metric: Metric
+    frames: int
+    held_out: int
+    floating: tuple[float, float]
+    asked: float
+    least: str
+    interval: int
+    chosen: Candidate
+    own: Candidate
+    front: tuple[Candidate, ...]
+    uniform: tuple[Candidate, ...]
+    solved: int
+    runs: int
+
+    @property
+    def rows(self) -> list[Candidate]:
+        """The chosen one, the design's own, then uniform widths, then the rest of the front."""
+        others = [one for one in self.front if one is not self.chosen and one not in self.uniform]
+        return [self.chosen, self.own, *(one for one in self.uniform if one is not self.chosen), *others]
+
+    @property
+    def lost(self) -> float:
+        """What the chosen widths lose of the metric on the held-out frames, against floating point."""
+        return self.floating[1] - self.chosen.held_out
+
+    @property
+    def warnings(self) -> list[str]:
+        """That frames which chose nothing lose more than was asked for."""
+        allowed = self.floating[0] - self.asked
+        if self.lost <= allowed + 1e-12:
+            return []
+        lost, most = (100 * self.lost, 100 * allowed) if self.metric.is_share else (self.lost, allowed)
+        unit = " points" if self.metric.is_share else ""
+        return [
+            f"on the {self.held_out} held-out frames the chosen widths lose {lost:.3g}{unit}, more than the "
+            f"{most:.3g} that were allowed where they are chosen: give more frames, or a smaller --loss"
+        ]
+
+    @property
+    def headline(self) -> list[str]:
+        metric, board = self.metric, self.design.board.title
+        return [
+            f"{self.design.name}: {metric.name}, chosen on {self.frames} frames, measured on {self.held_out} "
+            f"others; one instance on {board}, a frame every {self.interval:,} cycles, modelled",
+            f"floating point: {metric.text(self.floating[0])}, and {metric.text(self.floating[1])} on the "
+            f"others; asked for: {metric.text(self.asked)} where it is chosen",
+            f"{self.solved} knapsacks solved, {self.runs} networks run",
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "design": self.design.name,
+            "board": self.design.board.name,
+            "clock_mhz": self.design.clock_mhz,
+            "metric": self.metric.name,
+            "frames": self.frames,
+            "frames_held_out": self.held_out,
+            "floating": {"metric": self.floating[0], "metric_held_out": self.floating[1]},
+            "asked": self.asked,
+            "least": self.least,
+            "interval_cycles": self.interval,
+            "chosen": self.chosen.as_json(),
+            "own": self.own.as_json(),
+            "front": [one.as_json() for one in self.front],
+            "uniform": [one.as_json() for one in self.uniform],
+            "warnings": self.warnings,
+            "solved": self.solved,
+            "runs": self.runs,
+        }
+
+    def __repr__(self) -> str:
+        text = self.metric.text
+        shown = []
+        for one in self.rows:
+            of = one.hardware
+            shown.append(
+                f"{one.name}: weights / others {one.bits} bits, {text(one.metric)}, held out "
+                f"{text(one.held_out)}, LUT {of.lut:,}, DSP {of.dsp:,}, BRAM18 {of.bram18:,}"
+            )
+        return lines(*self.headline, *shown, *self.warnings)

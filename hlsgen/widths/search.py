@@ -1,0 +1,350 @@
+"""The widths of every tensor with the least hardware that keeps the metric: `hlsgen quantise`.
+
+Each tensor's noise at the outputs by its width is measured, and each layer priced by the widths of its data
+and weights. For budgets of noise, 4 dB apart, the cheapest widths are chosen exactly, and the network with
+them is run: what keeps the metric on the frames that choose is a candidate, the cheapest the choice. Frames
+that are held out choose nothing; they judge what was chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hlsgen.api.design import Design
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.progress import Progress, silent
+from hlsgen.cost.resources import Resources
+from hlsgen.designfile.constraints import NoFit
+from hlsgen.loading.from_graph import calibrated, with_precision
+from hlsgen.model.ports import Arrays, Floats
+from hlsgen.model.precision import Precision
+from hlsgen.quantising.float_run import FloatRun
+from hlsgen.quantising.value_ranges import ValueRanges
+from hlsgen.search.board_limits import KINDS
+from hlsgen.styles.streaming import StreamingNetwork
+from hlsgen.widths.frames import Judged, judged_frames
+from hlsgen.widths.knapsack import Noise, Picked, cheapest
+from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, price, prices_of
+from hlsgen.widths.metric import Function, Metric, answers, top1
+from hlsgen.widths.quantised import Candidate, Quantised
+from hlsgen.widths.sensitivity import answers_of, sensitivity
+from hlsgen.widths.table import Hardware
+from hlsgen.widths.tensors import WIDEST, Typing, Variable, Widths, variables
+
+WIDTHS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
+UNIFORM = (16, 8, 6, 5, 4)
+"""Uniform widths that the choice stands beside."""
+LEAST = ("all", *KINDS)
+"""What may be the least: the sum of all shares of the board, or one kind's."""
+BUDGETS_DB = tuple(range(-2, 59, 4))
+"""Signal to noise of the outputs that the knapsacks are solved for."""
+REFINED = 3
+"""Halvings of the step between the last budget that keeps the metric and the first that does not."""
+BUILT = 3
+"""Candidates that keep the metric, the cheapest first, whose hardware is made to choose among them."""
+SHOWN = 8
+"""The most points of the front whose hardware is made."""
+FEWEST_FRAMES = 8
+
+
+def quantise(
+    design: Design,
+    x: ArrayLike | Sequence[ArrayLike] | Path | None = None,
+    labels: Any = None,
+    *,
+    metric: Function | str | None = None,
+    loss: float = 0.01,
+    least: str = "all",
+    widths: Sequence[int] = WIDTHS,
+    uniform: Sequence[int] = UNIFORM,
+    frames: int | None = None,
+    progress: Progress = silent,
+) -> Quantised:
+    """The cheapest widths that lose no more than `loss` of the metric against floating point.
+
+    x, labels, metric, frames: as of `hlsgen.accuracy`; without labels the metric is the share of answers of
+    floating point. Every second frame chooses; the others are held out, but for those that ranges are chosen
+    from. least: the sum of the board's shares ("all"), or lut, ff, dsp, bram18 or uram alone, of one instance
+    as fast as the design's own.
+
+    Raises DesignError: no streaming network in floating point, too few frames, a loss that nothing keeps.
+    """
+    style = design.given
+    _check(style, least, widths, loss)
+    assert isinstance(style, StreamingNetwork)
+    run = calibrated(style, progress)
+    parts = _parts(style, run, judged_frames(design, x, labels, metric, frames))
+    progress("choosing the hardware of the design's own types")
+    design.choose(progress)
+    interval = design.estimate().interval_cycles
+    return _Search(design, style, run, parts, sorted(set(widths)), interval, least, loss, progress).found(
+        uniform
+    )
+
+
+def _check(style: object, least: str, widths: Sequence[int], loss: float) -> None:
+    if not isinstance(style, StreamingNetwork) or style.reference is None:
+        message = (
+            "widths are searched for a network in floating point with style: dataflow, which this is not"
+        )
+        fix = "a network without quantizers of its own, in style: dataflow"
+        raise DesignError(Problem(message=message, fix=fix))
+    problems = []
+    if least not in LEAST:
+        problems.append(Problem(message=f"least is {least!r:.40}", fix=f"one of {', '.join(LEAST)}"))
+    if not widths or not all(isinstance(one, int) and 2 <= one <= WIDEST for one in widths):
+        problems.append(
+            Problem(message=f"widths are {widths!r:.80}", fix=f"whole numbers from 2 to {WIDEST}")
+        )
+    if not 0 <= loss < 1e9:
+        problems.append(Problem(message=f"loss is {loss!r:.40}", fix="a number from 0, such as 0.01"))
+    if problems:
+        raise DesignError(problems)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    """The frames that choose and those that are held out: values and the metric of each."""
+
+    choosing: Mapping[str, Floats]
+    held_out: Mapping[str, Floats]
+    metrics: tuple[Metric, Metric]
+    counts: tuple[int, int]
+    floating: tuple[float, float]
+
+
+def _parts(style: StreamingNetwork, run: FloatRun, judged: Judged) -> _Parts:
+    known = {one.tobytes() for one in style.samples[next(iter(judged.values))]}
+    first = judged.values[next(iter(judged.values))]
+    choosing = np.arange(0, judged.frames, 2)
+    others = [at for at in range(1, judged.frames, 2) if first[at].astype(np.float64).tobytes() not in known]
+    if len(choosing) < FEWEST_FRAMES or len(others) < FEWEST_FRAMES:
+        message = f"{len(choosing)} frames are left to choose and {len(others)} to judge, too few"
+        fix = f"{4 * FEWEST_FRAMES} frames or more that number types are not chosen from: --input x.npy"
+        raise DesignError(Problem(message=message, fix=fix))
+    values, metrics, floating = [], [], []
+    for at in (choosing, np.array(others)):
+        some = {name: array[at] for name, array in judged.values.items()}
+        outputs = _joined(answers_of(run.graph, some))
+        found = _metric(judged.metric, at, outputs)
+        values.append(some)
+        metrics.append(found)
+        floating.append(found(outputs))
+    return _Parts(
+        choosing=values[0],
+        held_out=values[1],
+        metrics=(metrics[0], metrics[1]),
+        counts=(len(choosing), len(others)),
+        floating=(floating[0], floating[1]),
+    )
+
+
+def _metric(given: Metric | None, at: Any, outputs: Arrays) -> Metric:
+    """The metric of some frames. Raises DesignError: no labels, and no answers to agree with."""
+    if given is not None:
+        labels = None if given.labels is None else np.asarray(given.labels)[at]
+        return top1(labels) if given.is_share else replace(given, labels=labels)
+    found = answers(outputs)
+    if found is None:
+        message = "there are no labels, and the outputs are no scores whose largest one could be kept"
+        raise DesignError(Problem(message=message, fix="--labels y.npy or --metric file.py:function"))
+    return replace(top1(found), name="as in float")
+
+
+def _joined(outputs: list[Floats]) -> Arrays:
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+class _Search:
+    def __init__(
+        self,
+        design: Design,
+        style: StreamingNetwork,
+        run: FloatRun,
+        parts: _Parts,
+        widths: list[int],
+        interval: int,
+        least: str,
+        loss: float,
+        progress: Progress,
+    ) -> None:
+        self.design, self.style, self.run, self.parts = design, style, run, parts
+        self.widths, self.interval, self.least, self.progress = widths, interval, least, progress
+        self.asked = parts.floating[0] - loss
+        self.typing = Typing(
+            reference=run.graph,
+            own=style.precision,
+            ranges=ValueRanges(run, style.precision.headroom),
+            any_weights=style.constraints.weights.any_weights(run.graph),
+        )
+        self.variables = variables(self.typing)
+        self.prices: Prices = prices_of(style.board, least)
+        self.measured: dict[tuple[tuple[Variable, int], ...], float] = {}
+        self.solved = 0
+
+    def found(self, uniform: Sequence[int]) -> Quantised:
+        noise = sensitivity(self.typing, self.parts.choosing, self.variables, self.widths, self.progress)
+        try:
+            costs = layer_costs(
+                self.style,
+                self.typing,
+                self.variables,
+                self.widths,
+                self.interval,
+                self.prices,
+                self.progress,
+            )
+        except NoFit as failure:
+            raise DesignError(Problem(message=f"{self.design.name}: {failure}", fix=failure.fix)) from None
+        picked = self._picked(noise, costs)
+        keeping = sorted(
+            (one for one in picked if self._metric(one.widths) >= self.asked), key=lambda one: one.price
+        )
+        made = {
+            id(one): self._candidate(self._name(one), one.widths, one.gap)
+            for one in self._shown(picked, keeping)
+        }
+        even = [self._uniform(bits) for bits in uniform]
+        own = self.style.precision
+        able = [
+            one for one in (*made.values(), *even) if one.metric >= self.asked and not one.hardware.refusal
+        ]
+        if not able:
+            best = max(self._metric(one.widths) for one in picked)
+            message = (
+                f"no widths keep {self.parts.metrics[0].name} at {self.asked:.4f} where they are chosen: "
+                f"the best reach {best:.4f}"
+            )
+            raise DesignError(Problem(message=message, fix="a larger --loss, or wider --widths"))
+        chosen = min(able, key=lambda one: (one.price, -one.metric))
+        front = _front([*made.values(), *even])
+        return Quantised(
+            design=self.design,
+            metric=self.parts.metrics[0],
+            frames=self.parts.counts[0],
+            held_out=self.parts.counts[1],
+            floating=self.parts.floating,
+            asked=self.asked,
+            least=self.least,
+            interval=self.interval,
+            chosen=chosen,
+            own=self._candidate(f"own: {own.default}", {}, None, own),
+            front=tuple(front),
+            uniform=tuple(even),
+            solved=self.solved,
+            runs=len(self.measured),
+        )
+
+    def _picked(self, noise: Noise, costs: Sequence[LayerCost]) -> list[Picked]:
+        """The cheapest widths of every budget, the noisiest first, and between those that matter."""
+        found: dict[float, Picked] = {}
+
+        def solve(decibels: float) -> bool:
+            """Whether what a budget affords keeps the metric."""
+            self.progress(
+                f"choosing widths for {decibels:.0f} dB at the outputs", len(found), len(BUDGETS_DB)
+            )
+            self.solved += 1
+            one = cheapest(noise, costs, self.widths, 10 ** (-decibels / 10))
+            if one is None:
+                return False
+            found[decibels] = one
+            return self._metric(one.widths) >= self.asked
+
+        keeps = {decibels: solve(decibels) for decibels in BUDGETS_DB}
+        enough = min((decibels for decibels, fine in keeps.items() if fine), default=None)
+        if enough is not None and enough > BUDGETS_DB[0]:
+            low, high = enough - 4.0, float(enough)
+            for _ in range(REFINED):
+                middle = (low + high) / 2
+                low, high = (low, middle) if solve(middle) else (middle, high)
+        return [found[decibels] for decibels in sorted(found)]
+
+    def _shown(self, picked: Sequence[Picked], keeping: Sequence[Picked]) -> list[Picked]:
+        """Whose hardware is made: the cheapest that keep the metric, and a front's worth of the others."""
+        best, seen = list(keeping[:BUILT]), -np.inf
+        rising = []
+        for one in sorted(picked, key=lambda one: one.price):
+            value = self._metric(one.widths)
+            if value > seen:
+                rising.append(one)
+                seen = value
+        step = max(1, -(-len(rising) // SHOWN))
+        some = [*best, *rising[::step]]
+        return list({tuple(sorted(one.widths.items())): one for one in some}.values())
+
+    def _metric(self, widths: Widths) -> float:
+        """The metric on the frames that choose, measured once of all widths."""
+        key = tuple(sorted(widths.items()))
+        if key not in self.measured:
+            graph = self.typing.graph(self.typing.precision(widths))
+            self.measured[key] = self.parts.metrics[0](_joined(answers_of(graph, self.parts.choosing)))
+        return self.measured[key]
+
+    def _name(self, one: Picked) -> str:
+        return f"for {-10 * np.log10(one.noise):.0f} dB" if one.noise > 0 else "16 bits"
+
+    def _uniform(self, bits: int) -> Candidate:
+        widths = dict.fromkeys(self.variables, bits)
+        return self._candidate(f"{bits} bits", widths, None, self.typing.uniform(bits, bits))
+
+    def _candidate(
+        self, name: str, widths: Widths, gap: float | None, precision: Precision | None = None
+    ) -> Candidate:
+        self.progress(f"{name}: making its hardware")
+        style = with_precision(
+            self.style, precision or self.typing.precision(widths), self.run, self.progress
+        )
+        assert isinstance(style, StreamingNetwork)
+        results = [
+            metric(_joined(answers_of(style.graph, values)))
+            for metric, values in zip(
+                self.parts.metrics, (self.parts.choosing, self.parts.held_out), strict=True
+            )
+        ]
+        one_instance = replace(style.constraints, instances=1, target_interval=self.interval)
+        alone = Design(replace(style, constraints=one_instance))
+        try:
+            estimate = alone.estimate()
+        except DesignError as error:
+            hardware, cost = Hardware(refusal=error.problems[0].message.splitlines()[0]), float("inf")
+        else:
+            used: Resources = estimate.used
+            cost = price(used, self.prices)
+            hardware = Hardware(
+                frames_per_s=round(estimate.frames_per_s, 3),
+                instances=1,
+                lut=used.lut,
+                dsp=used.dsp,
+                bram18=used.bram18,
+                uram=used.uram,
+            )
+        return Candidate(
+            name=name,
+            widths={_key(one): bits for one, bits in widths.items()},
+            metric=results[0],
+            held_out=results[1],
+            hardware=hardware,
+            price=cost,
+            design=Design(style),
+            gap=gap,
+        )
+
+
+def _key(one: Variable) -> str:
+    return f"input {one.name}" if one.part == "input" else str(one)
+
+
+def _front(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those that no other one beats in price and in the metric of the frames that choose, cheapest first."""
+    found: list[Candidate] = []
+    for one in sorted(candidates, key=lambda one: (one.price, -one.metric)):
+        if not one.hardware.refusal and (not found or one.metric > found[-1].metric):
+            found.append(one)
+    return found

@@ -9,6 +9,7 @@ shapes, kernel, stride and binary points are arguments at run time, up to these 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hlsgen.base.short_repr import Brief
@@ -114,21 +115,45 @@ class Processor(Brief):
     window_largest: bool = False
 
     def __post_init__(self) -> None:
-        assert not self.floating or self.activation_bits == self.weight_bits == FLOAT_BITS
-        assert not self.floating or not (self.unsigned or self.tables or self.scales or self.window_columns)
-        assert not self.floating or not self.extra_lanes
-        assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
-        assert self.rows % 2 == 1 and self.lanes % 2 == 0 and self.fabric_lanes % 2 == 0
-        assert 0 <= self.fabric_lanes <= self.outputs and self.lanes >= 2 and self.weight_beat_bits > 0
-        assert self.extra_lanes % 2 == 0 and 0 <= self.extra_lanes <= self.lanes
-        assert bool(self.extra_lanes) == bool(self.carried_words)
-        assert self.weight_word_bits % self.weight_beat_bits == 0
-        assert not self.tables or TABLE_ENTRIES * self.activation_bits % self.weight_beat_bits == 0
-        assert self.lanes * BIAS_BITS % self.weight_beat_bits == 0
-        assert bool(self.window_columns) == (self.window_products or self.window_largest)
-        if self.window_columns:
-            assert self.rows >= LEAST_WINDOWED_ROWS and self.window_results
-            assert not self.pool_columns and not self.scales and not self.extra_lanes
+        """Raises ValueError: no processor has these values together."""
+        wrong = next(self._contradictions(), None)
+        if wrong is not None:
+            raise ValueError(wrong)
+
+    def _contradictions(self) -> Iterator[str]:
+        """What no processor is."""
+        if self.floating and not self.activation_bits == self.weight_bits == FLOAT_BITS:
+            yield f"numbers in floating point of other than {FLOAT_BITS} bits"
+        integers = self.unsigned or self.tables or self.scales or self.window_columns or self.extra_lanes
+        if self.floating and integers:
+            yield "floating point with what only integers have"
+        if self.pool_columns and self.rows < LEAST_POOLED_ROWS:
+            yield f"pools on the way to DDR of fewer than {LEAST_POOLED_ROWS} rows"
+        if self.rows % 2 == 0:
+            yield f"{self.rows} rows, an even number"
+        if self.lanes < 2 or self.lanes % 2 or self.fabric_lanes % 2 or self.extra_lanes % 2:
+            yield "lanes that are no pairs"
+        if not 0 <= self.extra_lanes <= self.lanes or not 0 <= self.fabric_lanes <= self.outputs:
+            yield "more extra lanes, or lanes in logic cells, than there are"
+        if bool(self.extra_lanes) != bool(self.carried_words):
+            yield "extra lanes without words that wait, or the other way round"
+        yield from self._beats_apart()
+        yield from self._windows_apart()
+
+    def _beats_apart(self) -> Iterator[str]:
+        beat = self.weight_beat_bits
+        if beat <= 0 or self.weight_word_bits % beat or self.lanes * BIAS_BITS % beat:
+            yield f"words of weights or biases that are no beats of {beat} bits"
+        elif self.tables and TABLE_ENTRIES * self.activation_bits % beat:
+            yield f"tables that are no beats of {beat} bits"
+
+    def _windows_apart(self) -> Iterator[str]:
+        if bool(self.window_columns) != (self.window_products or self.window_largest):
+            yield "windows over results of no columns, or columns of no windows"
+        if self.window_columns and (self.rows < LEAST_WINDOWED_ROWS or not self.window_results):
+            yield f"windows over results of fewer than {LEAST_WINDOWED_ROWS} rows, or without a result"
+        if self.window_columns and (self.pool_columns or self.scales or self.extra_lanes):
+            yield "windows over results with pools, scales or extra lanes"
 
     def __str__(self) -> str:
         """7 rows x 16 x 20 channels"""

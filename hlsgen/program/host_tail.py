@@ -3,12 +3,14 @@
 before  ... -> fc1 (dense) -> softmax -> output
 after   ... -> fc1 -> an output of the program; softmax of its codes by the host, as golden says
 
-A layer goes to the host with all that reads it, where none of these has products: what is left is a small
-share of the work, element by element (softmax, argmax), or an order of elements (the boxes of a detector).
+A layer goes to the host with all that reads it, where none of these has products and all of them together
+make no more values a frame than `MOST_VALUES`: what is left is a small share of the work, element by element
+(softmax, argmax), or an order of elements (the boxes of a detector).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +20,11 @@ from hlsgen.hardware.processor import Processor
 from hlsgen.layers.base import Layer
 from hlsgen.model.ir import Graph, Port
 from hlsgen.program.lowering import lowered
-from hlsgen.program.unsupported import NoHardware
+from hlsgen.program.unsupported import NoHardware, refused
+
+MOST_VALUES = 1 << 22
+"""Of a frame that a host makes: four times the boxes of a detector at 416 x 416 with three heads, some
+milliseconds of one processor core; a softmax of each pixel of a large image is more."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,6 +60,7 @@ def divided(graph: Graph, processor: Processor) -> Division:
             names = left | {layer.name for layer in found.tail}
             if not _is_tail(graph, names):
                 raise
+            _check_size(graph, names, error.layer)
             found = _without(graph, names)
         else:
             return found
@@ -73,6 +80,17 @@ def _is_tail(graph: Graph, names: set[str]) -> bool:
     inputs = {port.name for port in graph.inputs}
     left = [layer for layer in graph.layers if layer.name in names]
     return not any(layer.macs or inputs.intersection(layer.inputs) for layer in left)
+
+
+def _check_size(graph: Graph, names: set[str], first: str) -> None:
+    """Raises NoHardware: these layers make more values a frame than a host is left with."""
+    values = sum(math.prod(layer.output_shape) for layer in graph.layers if layer.name in names)
+    if values > MOST_VALUES:
+        layer = next(layer for layer in graph.layers if layer.name == first)
+        message = (
+            f"{values:,} values a frame from here on, more than the {MOST_VALUES:,} that a host is left with"
+        )
+        raise refused(layer, message, "style: dataflow or tasks, or end the network in front of it")
 
 
 def _without(graph: Graph, names: set[str]) -> Division:

@@ -12,7 +12,9 @@ import pytest
 
 import hlsgen
 from hlsgen import runtime
+from hlsgen.base.errors import DesignError
 from hlsgen.model.ir import Port
+from hlsgen.program import host_tail
 from hlsgen.search.processor_needs import without_tail
 from hlsgen.styles.shared import SharedNetwork
 
@@ -130,3 +132,12 @@ def test_the_boxes_of_a_detector_equal_golden(tmp_path: Path) -> None:
     project = found.build(tmp_path / "build", schedule=False)
     for got, want in zip(project.csim(x), found.golden(x), strict=True):
         assert np.array_equal(got, want)
+
+
+def test_what_is_too_large_for_a_host_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six values of a softmax: as many are left, one less is refused with both figures."""
+    monkeypatch.setattr(host_tail, "MOST_VALUES", 6)
+    assert design(tmp_path, "softmax").style.hardware.division.tail
+    monkeypatch.setattr(host_tail, "MOST_VALUES", 5)
+    with pytest.raises(DesignError, match="6 values a frame from here on, more than the 5"):
+        assert design(tmp_path, "softmax").style.hardware

@@ -20,9 +20,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hlsgen.base.floating import FloatType as FloatType
+
 Codes: TypeAlias = NDArray[Any]
 """Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or floating
-values: float32 of a float32 tensor, or float64 in a network that has not been quantised yet."""
+values: float32 of a float32 tensor, float16 of a half tensor, or float64 in a network that has not been
+quantised yet."""
 
 MAX_TENSOR_WIDTH = 64
 MAX_WIDTH = 128
@@ -293,49 +296,6 @@ class FixedType:
             return (integers << unused) >> unused if self.signed else integers & self.max_code
         period = (1 << self.width) - 1
         return self._store(((integers.astype(object) - self.min_code) & period) + self.min_code)
-
-
-@dataclass(frozen=True)
-class FloatType:
-    """IEEE single precision, C++ `float`. Its codes are float32 values."""
-
-    container_bits: int = 32
-
-    def __post_init__(self) -> None:
-        if self.container_bits != 32:
-            raise ValueError(f"float{self.container_bits} is not supported; use float32")
-
-    @property
-    def width(self) -> int:
-        """Bits of an element in a stream."""
-        return self.container_bits
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32)
-
-    @property
-    def cpp(self) -> str:
-        return "float"
-
-    def __str__(self) -> str:
-        return "float32"
-
-    def literal(self, value: float) -> str:
-        """The nearest float as a C++ literal that stands for exactly it."""
-        return f"{np.float32(value)!s}f"
-
-    def encode(self, values: ArrayLike) -> Codes:
-        """The nearest floats. Raises ValueError on NaN, inf and values beyond the range of float."""
-        doubles = _finite(values)
-        with np.errstate(over="ignore", under="ignore"):
-            floats = doubles.astype(np.float32)
-        if not np.isfinite(floats).all():
-            raise ValueError("a value exceeds the range of float32 (about 3.4e38)")
-        return floats
-
-    def decode(self, codes: Codes) -> NDArray[np.float64]:
-        return np.asarray(codes).astype(np.float64)
 
 
 NumberType: TypeAlias = FixedType | FloatType

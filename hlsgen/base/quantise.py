@@ -25,7 +25,7 @@ WRAPPING = (Overflow.WRAP, Overflow.WRAP_SM)
 def quantised(
     values: ArrayLike, type_: NumberType, what: str, place: Place | None = None, *, narrow: bool = False
 ) -> Codes:
-    """The codes of inputs, by the type's own rounding and overflow; float32 values stay values.
+    """The codes of inputs, by the type's own rounding and overflow; floating-point values stay values.
 
     narrow: in as few bytes as the type's codes need.
 
@@ -39,9 +39,10 @@ def quantised(
     if not all(np.isfinite(part).all() for part in _parts(array)):
         raise DesignError(Problem(message=f"{what} holds NaN or infinity", fix="finite numbers", place=place))
     if isinstance(type_, FloatType):
-        if array.size and np.abs(array).max() > LARGEST_FLOAT:
+        if array.size and np.abs(array).max() > type_.largest:
             message = f"{what} leaves the range of {type_}; the largest is {np.abs(array).max():g}"
-            raise DesignError(Problem(message=message, fix="values up to 3.4e38", place=place))
+            fix = f"values up to {'65504' if type_.is_half else '3.4e38'}"
+            raise DesignError(Problem(message=message, fix=fix, place=place))
         return type_.encode(array)
     outside = _outside(array, type_) if type_.overflow in WRAPPING else 0
     if outside:

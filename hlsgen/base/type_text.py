@@ -1,4 +1,4 @@
-"""Number types as design files write them: "fixed<16,6>", "ufixed<8,0,rnd,sat>", "float32"."""
+"""Number types as design files write them: "fixed<16,6>", "ufixed<8,0,rnd,sat>", "float32", "half"."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import re
 from enum import StrEnum
 from typing import TypeVar
 
-from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, NumberType, Overflow, Rounding
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, NumberType, Overflow, Rounding
+from hlsgen.base.floating import FLOAT32, HALF
 
 Mode = TypeVar("Mode", bound=StrEnum)
 
 ACCEPTED = (
     'write "fixed<W,I>" or "ufixed<W,I>", if needed with a rounding and an overflow mode as in '
-    '"fixed<16,6,rnd,sat>", or "float32"'
+    '"fixed<16,6,rnd,sat>", "float32" or "half"'
 )
+
+
+FLOATING = {"float32": FLOAT32, "half": HALF}
+"""The floating-point types by their names."""
 
 
 def parse_type(text: str) -> NumberType:
@@ -25,10 +30,10 @@ def parse_type(text: str) -> NumberType:
     if match is None:
         raise ValueError(f'"{text}" is not a number type; {ACCEPTED}')
     name, inside = match.groups()
-    if name == "float32":
+    if name in FLOATING:
         if inside is not None:
-            raise ValueError(f'"{text}": float32 takes no parameters; {ACCEPTED}')
-        return FloatType()
+            raise ValueError(f'"{text}": {name} takes no parameters; {ACCEPTED}')
+        return FLOATING[name]
     if name not in ("fixed", "ufixed"):
         raise ValueError(f'"{text}": unknown number type "{name}"; {ACCEPTED}')
     words = [] if inside is None else [word.strip() for word in inside.split(",")]

@@ -48,8 +48,8 @@ class Cycles:
 
 AXI_LATENCY = 70
 """Cycles from a request to DDR to its first word (Vitis HLS schedules 64 to 70)."""
-MULTIPLY_DEPTH = {"float": 4, "fixed": 3, "packed": 3}
-FLOAT_ADD_DEPTH = 7
+MULTIPLY_DEPTH = {"float": 4, "half": 4, "widened": 5, "fixed": 3, "packed": 3}
+"""Half operands are widened in a cycle."""
 FIXED_ADD_DEPTH = 1
 WINOGRAD_ADDERS = 4
 """One after the other: rows brought to the points, words packed, two that make rows of the points."""
@@ -95,8 +95,8 @@ def pipeline_depth(mapping: ConvMapping) -> int:
     levels = (mapping.terms - 1).bit_length()
     if mapping.folding.algorithm == "winograd":
         adders = mapping.point_terms * FIXED_ADD_DEPTH + WINOGRAD_ADDERS * FIXED_ADD_DEPTH + 2
-    elif mapping.arithmetic == "float":
-        adders = (levels + 1) * FLOAT_ADD_DEPTH
+    elif mapping.layer.is_float:
+        adders = (levels + 1) * mapping.layer.float_cores.add_cycles
     elif mapping.arithmetic == "packed":
         chunks = -(-mapping.terms // max(1, mapping.chain))
         adders = mapping.chain * FIXED_ADD_DEPTH + chunks.bit_length() + 2

@@ -1,25 +1,25 @@
 """Resources of one instance. DSP, BRAM18 and URAM follow from the emitted structure; LUT and FF are amounts
 of the terms of hlsgen/targets/terms.py, which predict the routed design unless asked for csynth's figures.
 
-Sources of the DSPs: fp32 cores from Vitis HLS reports at 300 MHz on UltraScale+ (fmul_32 4 cycles: 3; fadd_32
-full DSP: 2); RAM and FIFO shapes of the primitives.
+Sources of the DSPs: floating-point cores as hlsgen/layers/float_cores.py has them; RAM and FIFO shapes of the
+primitives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 from hlsgen.base.fixed import FixedType
+from hlsgen.base.floating import FLOAT_BITS, HALF_BITS
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import Memory, Storage
 from hlsgen.layers import winograd
-from hlsgen.layers.packing import PACKED_BITS, signed_bits
+from hlsgen.layers.float_cores import FLOAT_CORES, FloatCores
+from hlsgen.layers.packing import PACKED_BITS, QUAD, signed_bits
 from hlsgen.targets.terms import Terms
 
-FMUL_DSP = 3
-FADD_DSP = 2
-RESULT_BITS = 64  # registers behind a floating-point multiplier and its adder
 KERNEL_ADDERS = 3  # that bring three weights to the points of Winograd's algorithm
 
 
@@ -92,8 +92,11 @@ def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     folding, layer = mapping.folding, mapping.layer
     sums = folding.rows * folding.pe
     fabric_sums = folding.rows * folding.fabric_pe
-    if mapping.arithmetic == "float":
-        return float_products(terms, sums * mapping.terms, fabric_sums * mapping.terms)
+    if layer.is_float:
+        cores = layer.float_cores
+        operands = (folding.rows + folding.pe) * mapping.terms
+        taken = float_products(terms, sums * mapping.terms, fabric_sums * mapping.terms, cores)
+        return taken + conversions(terms, cores, widened=operands, narrowed=sums)
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
     accumulate = sums * (layer.accumulator.width + layer.result_type.width)
     rest = adders(terms, 2 * sums, accumulate) + cells(terms, "register", bits=accumulate)
@@ -164,35 +167,52 @@ def adders(terms: Terms, count: int, bits: int) -> Resources:
     return cells(terms, "adder", one=count, bits=bits)
 
 
-def float_products(terms: Terms, products: int, in_fabric: int) -> Resources:
+def float_products(terms: Terms, products: int, in_fabric: int, cores: FloatCores = FLOAT_CORES) -> Resources:
     """`products` multipliers and as many adders (the tree's and the running sum's), `in_fabric` of them
-    without DSP.
+    without DSP, and the registers behind them.
     """
     in_dsp = products - in_fabric
+    multiplier, adder_dsp, adder_fabric = cores.terms
     return (
-        Resources(dsp=products * FMUL_DSP + in_dsp * FADD_DSP)
-        + cells(terms, "float_multiplier", one=products)
-        + cells(terms, "register", bits=products * RESULT_BITS)
-        + cells(terms, "float_adder_dsp", one=in_dsp)
-        + cells(terms, "float_adder_fabric", one=in_fabric)
+        Resources(dsp=products * cores.multiplier_dsp + in_dsp * cores.adder_dsp)
+        + cells(terms, multiplier, one=products)
+        + cells(terms, "register", bits=products * 2 * cores.sums.width)
+        + cells(terms, adder_dsp, one=in_dsp)
+        + cells(terms, adder_fabric, one=in_fabric)
     )
 
 
-def float_multipliers(terms: Terms, count: int) -> Resources:
-    """fp32 multipliers with the registers behind them."""
+def float_multipliers(terms: Terms, count: int, cores: FloatCores = FLOAT_CORES) -> Resources:
+    """Multipliers with the registers behind them."""
     return (
-        Resources(dsp=count * FMUL_DSP)
-        + cells(terms, "float_multiplier", one=count)
-        + cells(terms, "register", bits=count * RESULT_BITS // 2)
+        Resources(dsp=count * cores.multiplier_dsp)
+        + cells(terms, cores.terms[0], one=count)
+        + cells(terms, "register", bits=count * cores.sums.width)
     )
 
 
-def float_adders(terms: Terms, count: int) -> Resources:
-    """fp32 adders in DSPs with the registers behind them."""
+def float_adders(terms: Terms, count: int, cores: FloatCores = FLOAT_CORES) -> Resources:
+    """Adders in DSPs with the registers behind them."""
     return (
-        Resources(dsp=count * FADD_DSP)
-        + cells(terms, "float_adder_dsp", one=count)
-        + cells(terms, "register", bits=count * RESULT_BITS // 2)
+        Resources(dsp=count * cores.adder_dsp)
+        + cells(terms, cores.terms[1], one=count)
+        + cells(terms, "register", bits=count * cores.sums.width)
+    )
+
+
+def conversions(terms: Terms, cores: FloatCores, *, widened: int, narrowed: int) -> Resources:
+    """What half operands need that are multiplied in float32, and results that become half again.
+
+    By structure: an exponent of 8 bits is made by an adder and chosen against zero; on the way back 16 bits
+    are rounded by an adder and chosen against zero and infinity. Each with a register.
+    """
+    if cores.arithmetic != "widened":
+        return Resources()
+    exponent, halves = FLOAT_BITS - 24, HALF_BITS
+    return (
+        adders(terms, widened + narrowed, widened * exponent + narrowed * halves)
+        + cells(terms, "select", bits=widened * exponent + narrowed * 2 * halves)
+        + cells(terms, "register", bits=(widened + narrowed) * halves)
     )
 
 
@@ -263,6 +283,43 @@ def packed_products(terms: Terms, sums: PackedSums) -> Resources:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class QuadSums:
+    """Fours of sums whose products share DSPs: words of some weights times those of one or two inputs.
+
+    quads: fours of sums; terms: products of each sum; chain: products until the lanes are taken apart; bits:
+    of a sum; lane: bits between lanes; words, factors: different operands of them all, of so many bits.
+    """
+
+    quads: int
+    terms: int
+    chain: int
+    bits: int
+    lane: int
+    words: int
+    word_bits: int
+    factors: int
+    factor_bits: int
+
+
+def quad_products(terms: Terms, sums: QuadSums) -> Resources:
+    """The DSPs of `sums`, their operands' delays, and the lanes taken apart.
+
+    After each chain all lanes but the lowest take back what they lent; the sums of all chains but the first
+    are added, and take it back by the way.
+    """
+    products = sums.quads * sums.terms
+    waiting = sums.words * sums.word_bits + sums.factors * sums.factor_bits
+    chunks = sums.quads * -(-sums.terms // sums.chain)
+    lent, added = sums.quads * (QUAD - 1), QUAD * (chunks - sums.quads)
+    return (
+        Resources(dsp=products)
+        + cells(terms, "cascaded_product", one=products, delays=waiting)
+        + adders(terms, lent + added, lent * sums.lane + added * sums.bits)
+        + cells(terms, "register", bits=QUAD * chunks * sums.bits)
+    )
+
+
 def packing(terms: Terms, words: int, bits: int) -> Resources:
     """Two numbers of `bits` bits side by side in each of `words` words: the upper one lends to the lower."""
     return adders(terms, words, words * (bits + 1))
@@ -272,6 +329,63 @@ def fabric_products(terms: Terms, products: int, a: int, w: int) -> Resources:
     """A multiplier and its adder in the sum, each product."""
     adders = cells(terms, "adder", one=products, bits=products * (a + w + 4))
     return lut_products(terms, products, a, w) + adders
+
+
+def counted_products(
+    terms: Terms, sums: int, a: int, w: int, bits: int, products: int, pixels: int, groups: int
+) -> Resources:
+    """`sums` sums of `products` products of a x w bits, counted bit by bit; w 0: weights -1 and 1.
+
+    As templates/hls/hlsgen/bit_sums.h counts: a function of six bits is a LUT. The counts of all pairs of
+    bits are added up; with weights -1 and 1 the inputs' bits are counted once more, for all channels.
+    """
+    planes = a * max(1, w)
+    found = _cells_of_products(products).times(sums * planes)
+    added = CountCells(adders=1, bits=bits).times(sums * (planes - 1))
+    if not w:
+        shared = _cells_of_count(products).times(a) + CountCells(adders=a - 1, bits=(a - 1) * bits)
+        added = added + CountCells(adders=1, bits=bits).times(sums) + shared.times(pixels * groups)
+    found = found + added
+    taken = cells(terms, "bit_count", one=found.functions) + adders(terms, found.adders, found.bits)
+    return taken + cells(terms, "register", bits=sums * bits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountCells:
+    """What counts bits: functions of up to six of them, adders, and the bits of these together."""
+
+    functions: int = 0
+    adders: int = 0
+    bits: int = 0
+
+    def __add__(self, other: CountCells) -> CountCells:
+        return CountCells(
+            functions=self.functions + other.functions,
+            adders=self.adders + other.adders,
+            bits=self.bits + other.bits,
+        )
+
+    def times(self, count: int) -> CountCells:
+        return CountCells(
+            functions=self.functions * count, adders=self.adders * count, bits=self.bits * count
+        )
+
+
+def _cells_of_products(n: int) -> CountCells:
+    """A count of how many of n products of two bits are one: two functions for each three."""
+    threes = -(-n // 3)
+    joined = CountCells(adders=1, bits=n.bit_length()) if threes > 1 else CountCells()
+    return CountCells(functions=2 * threes) + _cells_of_count(threes).times(2) + joined
+
+
+@lru_cache(maxsize=1024)
+def _cells_of_count(n: int) -> CountCells:
+    """A count of how many of n bits are one: three functions for each six, then of these the same."""
+    if n == 1:
+        return CountCells()
+    sixes = -(-n // 6)
+    joined = CountCells(adders=2, bits=2 * n.bit_length() - 1) if sixes > 1 else CountCells()
+    return CountCells(functions=min(n, 3) * sixes) + _cells_of_count(sixes).times(3) + joined
 
 
 def axi_ports(terms: Terms, count: int, bits: int) -> Resources:

@@ -9,9 +9,12 @@ from __future__ import annotations
 from hlsgen.cost.published_cores import address_bits, fifo_term
 from hlsgen.cost.resources import (
     PackedSums,
+    QuadSums,
     Resources,
     axi_ports,
     cells,
+    conversions,
+    counted_products,
     dsp_products,
     fabric_products,
     float_adders,
@@ -22,13 +25,15 @@ from hlsgen.cost.resources import (
     multiplexers,
     packed_products,
     packing,
+    quad_products,
 )
 from hlsgen.hardware.pipeline import Pipeline, Stream, weight_streams
 from hlsgen.hardware.port_processes import LoadWeights
 from hlsgen.hardware.processes import Carrier, Process, StageProcess
 from hlsgen.hardware.storage import Storage, block_fifo, bram18_for, lutram_luts
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.packing import FABRIC_PRODUCT_BITS
+from hlsgen.layers.float_cores import FLOAT_CORES, HALF_CORES, WIDENED_CORES
+from hlsgen.layers.packing import FABRIC_PRODUCT_BITS, QUAD
 from hlsgen.layers.stage import Stage, Work
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import Terms
@@ -149,20 +154,30 @@ def _fifo(depth: int, bits: int, board: Board) -> Resources:
 
 def _work(work: Work, terms: Terms) -> Resources:
     """Arithmetic of a stage, with a register for half of its operands' bits."""
+    if work.operator == "mac" and min(work.bits) == 1:
+        return fabric_products(terms, work.count, *work.bits)
     if work.operator in ("mac", "mul"):
         return _products(terms, work.count, *work.bits)
     if work.operator == "fabric":
         return fabric_products(terms, work.count, *work.bits)
     if work.operator == "packed":
         return _packed(terms, work)
+    if work.operator == "quad":
+        return _quads(terms, work)
+    if work.operator == "popcount":
+        return counted_products(terms, work.count, *work.bits)
     if work.operator == "mux":
         return multiplexers(terms, work.count, *work.bits)
-    if work.operator in ("float_mac", "float_mac_fabric"):
-        return float_products(terms, work.count, work.count if work.operator == "float_mac_fabric" else 0)
-    if work.operator == "float_mul":
-        return float_multipliers(terms, work.count)
-    if work.operator == "float_add":
-        return float_adders(terms, work.count)
+    if work.operator in FLOAT_MACS:
+        in_fabric = work.count if work.operator.endswith("_fabric") else 0
+        return float_products(terms, work.count, in_fabric, FLOAT_MACS[work.operator])
+    if work.operator == "convert":
+        widened, narrowed = work.bits
+        return conversions(terms, WIDENED_CORES, widened=widened, narrowed=narrowed)
+    if work.operator in ("float_mul", "half_mul"):
+        return float_multipliers(terms, work.count, FLOAT_MACS[work.operator.replace("mul", "mac")])
+    if work.operator in ("float_add", "half_add"):
+        return float_adders(terms, work.count, FLOAT_MACS[work.operator.replace("add", "mac")])
     bits = work.count * max(work.bits, default=0)
     total = cells(terms, "register", bits=work.count * sum(work.bits) // 2)
     for name in OPERATORS[work.operator]:
@@ -170,6 +185,12 @@ def _work(work: Work, terms: Terms) -> Resources:
     return total
 
 
+FLOAT_MACS = {
+    f"{cores.arithmetic}_mac{where}": cores
+    for cores in (FLOAT_CORES, HALF_CORES, WIDENED_CORES)
+    for where in ("", "_fabric")
+}
+"""Floating-point products and their sums: by the operator, what they are built of."""
 OPERATORS = {"add": ("adder",), "compare": ("compare",), "select": ("select",), "max": ("compare", "select")}
 """What a stage's operators are built of."""
 
@@ -188,6 +209,26 @@ def _packed(terms: Terms, work: Work) -> Resources:
         factor_bits=a,
     )
     return packed_products(terms, sums) + packing(terms, words, w)
+
+
+def _quads(terms: Terms, work: Work) -> Resources:
+    """`count` fours of sums: of some channels with the inputs of one or two pixels each."""
+    a, w, bits, products, chain, pixels, groups, shared, lane = work.bits
+    channels = QUAD // shared
+    words = work.count * shared // pixels * products
+    quads = QuadSums(
+        quads=work.count,
+        terms=products,
+        chain=chain,
+        bits=bits,
+        lane=lane,
+        words=words,
+        word_bits=(channels - 1) * shared * lane + w,
+        factors=pixels // shared * groups * products,
+        factor_bits=(shared - 1) * lane + a,
+    )
+    beside = packing(terms, words * (channels - 1), w) + packing(terms, quads.factors * (shared - 1), a)
+    return quad_products(terms, quads) + beside
 
 
 def _products(terms: Terms, count: int, a: int, w: int) -> Resources:

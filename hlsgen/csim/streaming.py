@@ -165,7 +165,7 @@ def _tensors(pipeline: Pipeline, folder: Path, keep: bool) -> dict[str, Codes]:
 def signed_codes(bits: Codes, type_: object) -> Codes:
     """The low bits of 64-bit words as codes of a type."""
     if isinstance(type_, FloatType):
-        return bits.astype(np.uint32).view(np.float32)
+        return bits.astype(f"u{type_.dtype.itemsize}").view(type_.dtype)
     assert isinstance(type_, FixedType)
     unused = np.uint64(64 - type_.width)
     high = bits.astype(np.uint64) << unused

@@ -29,9 +29,10 @@ class Comparison:
 
 
 def compare(got: Codes, want: Codes, type_: NumberType) -> Comparison:
-    """Bit for bit: codes of fixed point, the bits of float32."""
-    if got.dtype == np.float32:
-        different = got.view(np.uint32) != want.astype(np.float32).view(np.uint32)
+    """Bit for bit: codes of fixed point, the bits of float32 and half."""
+    if got.dtype.kind == "f":
+        bits = f"u{got.dtype.itemsize}"
+        different = got.view(bits) != want.astype(got.dtype).view(bits)
     else:
         different = got != want.astype(got.dtype)
     mismatches = int(np.count_nonzero(different))

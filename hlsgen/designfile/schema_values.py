@@ -282,7 +282,7 @@ FIXED_PATTERN = rf"\s*u?fixed\s*<{_WIDTH},{_INTEGER}{_MODES}>\s*"
 """The text of a fixed-point type: what `parse_type` reads."""
 _TYPE_SCHEMA: dict[str, Any] = {
     "type": "string",
-    "pattern": rf"^({FIXED_PATTERN}|\s*float32\s*)$",
+    "pattern": rf"^({FIXED_PATTERN}|\s*(float32|half)\s*)$",
     "description": ACCEPTED,
 }
 _SEED_SCHEMA: dict[str, Any] = {

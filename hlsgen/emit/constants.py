@@ -15,6 +15,7 @@ _C_TYPES = {
     "int64": "long long",
     "uint64": "unsigned long long",
     "float32": "float",
+    "float16": "unsigned short",  # the bits: compilers of hosts need not know half
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.fixed import FixedType
+from hlsgen.base.floating import HALF
 from hlsgen.cost.cycles import has_bias, interval, iterations
 from hlsgen.emit.constants import c_type, shape_constants
 from hlsgen.emit.environment import render, source_text
@@ -16,7 +17,8 @@ from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.conv_words import BAND_LATENCY, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory
-from hlsgen.hardware.wave import band_constants, running_float_add, window_constants
+from hlsgen.hardware.wave import band_constants, window_constants
+from hlsgen.hardware.wave_stage import float_sum_constants
 from hlsgen.layers import winograd
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
 from hlsgen.search.placement import Deployment
@@ -49,7 +51,11 @@ def folding_names(design: str, layer: str, count: int) -> list[tuple[str, str]]:
 
 def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
-    headers = (*SHARED_HEADERS, "winograd.h") if k["winograd"] else SHARED_HEADERS
+    headers = (
+        *SHARED_HEADERS,
+        *(["winograd.h"] if k["winograd"] else []),
+        *(["half.h"] if k["half"] else []),
+    )
     files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in headers}
     for template, path in (
         ("conv2d.h.j2", f"src/{k['layer']}.h"),
@@ -109,12 +115,13 @@ def _types(mapping: ConvMapping) -> dict[str, Any]:
         "out_npy": c_type(layer.result_type),
         "out_descr": layer.result_type.dtype.str.replace("=", "<"),
         "arithmetic": mapping.arithmetic,
+        "floating": layer.is_float,
+        "half": layer.input_type == HALF,
         "has_bias": has_bias(mapping),
-        "dot_name": "float",
-        "dot_call": "hlsgen::dot_tree",
-        "dot_types": "",
     }
-    if not layer.is_float:
+    if layer.is_float:
+        values |= float_sum_constants(layer, mapping.folding.fabric_pe, mapping.folding.pe)
+    else:
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         values |= {
             "product_t": mapping.product.cpp,
@@ -127,6 +134,9 @@ def _types(mapping: ConvMapping) -> dict[str, Any]:
             "dot_name": "dot_t",
             "dot_call": "hlsgen::dot_chain",
             "dot_types": ", dot_t, product_t",
+            "in_dsp": "hlsgen::in_dsp",
+            "in_fabric": "hlsgen::in_fabric",
+            "running_add": "before + dot[p]",
         }
     return values
 
@@ -143,7 +153,7 @@ def _folding(mapping: ConvMapping) -> dict[str, Any]:
         "PE": folding.pe,
         "SIMD": folding.simd,
         "FABRIC_PE": folding.fabric_pe,
-        "fabric_what": "adders" if mapping.arithmetic == "float" else "multipliers",
+        "fabric_what": "adders" if mapping.layer.is_float else "multipliers",
         "order": folding.order,
         "LAG": wave.lag,
         "COLUMNS": mapping.columns,
@@ -159,9 +169,6 @@ def _folding(mapping: ConvMapping) -> dict[str, Any]:
         "lone_sum": several_passes and mapping.lone_sum,
         "has_partial": several_passes,
         "bias_value": bias,
-        "running_add": running_float_add(folding.fabric_pe, folding.pe)
-        if mapping.layer.is_float
-        else "before + dot[p]",
         "weight_step": steps,
     }
 

@@ -72,6 +72,7 @@ def kernel_files(pipeline: Pipeline, names: KernelNames, board: Board) -> dict[s
     numbers = _numbers(pipeline)
     for name, stage in pipeline.stages.items():
         k = stage_constants(stage, pipeline.weights.get(name), numbers[name], names, board)
+        files |= {f"src/hlsgen/{own}": source_text(f"hls/hlsgen/{own}") for own in stage.headers}
         files[f"src/{name}.h"] = render(f"hls/stages/{stage.template}.h.j2", k=k, version=VERSION)
         if k.get("weights") == "constant":
             files[f"src/{name}_weights.h"] = render("hls/dataflow/weights.h.j2", k=k, version=VERSION)

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlsgen.base.fixed import FixedType, NumberType
+from hlsgen.base.floating import FLOAT32
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.constants import c_type
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
 from hlsgen.hardware.conv2d import ConvMapping
+from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search.placement import Deployment, frame_copies, slrs_with
 
 BLOCK_BITS = 512
@@ -70,7 +72,7 @@ def ompss_files(
         (*instances, batch),
         version,
         port_bits=_port_bits(deployment),
-        arguments=not deployment.mapping.layer.is_float,
+        arguments=_decoded(deployment.mapping.layer),
     )
 
 
@@ -93,7 +95,7 @@ def _arrays(mapping: ConvMapping, k: dict[str, Any], instance: str, batch: str, 
     layer = mapping.layer
     channels, height, width = layer.in_shape
     out_channels, out_height, out_width = layer.output_shape
-    decoded = not layer.is_float
+    decoded = _decoded(layer)
     signed = isinstance(layer.result_type, FixedType) and layer.result_type.signed
     types = {"input": layer.input_type, "weights": layer.weight_type, "output": layer.result_type}
     elements = {
@@ -121,6 +123,11 @@ def _arrays(mapping: ConvMapping, k: dict[str, Any], instance: str, batch: str, 
         "batch_indent": " " * len(f"void {batch}("),
         "frames_indent": " " * len(f"void {name}_frames("),
     }
+
+
+def _decoded(layer: Conv2d) -> bool:
+    """Whether arguments are codes, of which elements are made; float is an element as it is."""
+    return layer.input_type != FLOAT32
 
 
 def _in_blocks(elements: int, type_: NumberType) -> int:
@@ -154,4 +161,6 @@ def _argument(array: str, type_: NumberType) -> dict[str, Any]:
         bits = type_.container_bits
         whole = FixedType(bits, type_.integer + bits - type_.width, type_.signed)
         found["fixed"] = whole.cpp
+    elif type_.is_half:
+        found["fixed"] = type_.cpp
     return found

@@ -28,9 +28,6 @@ from hlsgen.search.placement import Deployment, deploy
 from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.style import Style
 
-FLOAT_DSPS = 3
-"""DSPs of a multiplication in float32, its adder in logic cells."""
-
 
 class _Layer:
     """The layer's deployments. counts: of instances, the most that fit first."""
@@ -238,7 +235,7 @@ def _utilisation(one: Deployment) -> dict[str, float]:
 def _multiplier_fps(design: ConvKernel) -> float:
     """Frames a second if all usable DSPs multiplied in every cycle, two products each where packed."""
     layer = design.layer
-    each: float = FLOAT_DSPS
+    each: float = layer.float_cores.multiplier_dsp if layer.is_float else 1
     if isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType):
         each = dsps_of_product(signed_bits(layer.input_type), signed_bits(layer.weight_type))
         if widths_pack(layer.input_type, layer.weight_type):

@@ -23,11 +23,12 @@ from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Memory, choose_storage
 from hlsgen.hardware.wave import Wave
 from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.float_cores import FloatArithmetic
 from hlsgen.layers.packing import SHORTEST_CHAIN, longest_chain, widths_pack
 from hlsgen.layers.stage import LEAST_SUMS
 from hlsgen.targets.board import Board
 
-Arithmetic = Literal["float", "fixed", "packed"]
+Arithmetic = FloatArithmetic | Literal["fixed", "packed"]
 
 LEAN_LUTRAM_WORDS = 32
 """The deepest LUTRAM where LUTs are short: what a LUT holds a bit of."""
@@ -244,7 +245,7 @@ def bare_mapping(layer: Conv2d, folding: Folding) -> ConvMapping:
 def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]:
     """How products are built, and the length of a packed chain (0 where nothing is packed)."""
     if layer.is_float:
-        return "float", 0
+        return layer.float_cores.arithmetic, 0
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
     in_dsp = folding.pe - folding.fabric_pe
     if folding.algorithm == "winograd":

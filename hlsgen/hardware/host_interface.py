@@ -28,7 +28,7 @@ READS = (2, FORMAT)
 """The formats that are read: bitstreams take hours, so those of earlier builds are still of use."""
 INTERFACE = "interface.json"
 
-Container = Literal["<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f4"]
+Container = Literal["<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f2", "<f4"]
 """The type of an element in .npy files, as NumPy spells it."""
 Source = Literal["tensor", "constants", "reload", "frames", "memory", "tasks", "rounds"]
 

@@ -172,11 +172,3 @@ def window_constants(layer: Conv2d) -> dict[str, Any]:
 
 def _numbers(values: tuple[int, ...]) -> str:
     return ", ".join(str(value) for value in values)
-
-
-def running_float_add(fabric_pe: int, pe: int) -> str:
-    """The fp32 addition of a pass to the running sum, built where the pass' own adders are, as C++."""
-    in_dsp, in_fabric = (f"hlsgen::{where}::add(before, dot[p])" for where in ("in_dsp", "in_fabric"))
-    if fabric_pe == 0:
-        return in_dsp
-    return in_fabric if fabric_pe == pe else f"p < PE - FABRIC_PE ? {in_dsp} : {in_fabric}"

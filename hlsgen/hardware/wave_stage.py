@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType, FloatType
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.floating import HALF
 from hlsgen.hardware.banks import BankMap, Pattern, map_banks
 from hlsgen.hardware.conv_band import access_patterns
 from hlsgen.hardware.conv_words import BAND_LATENCY, FIXED_SUM_LATENCY, FLOAT_SUM_LATENCY
-from hlsgen.hardware.wave import Wave, band_constants, running_float_add, wave_of, window_constants
+from hlsgen.hardware.wave import Wave, band_constants, wave_of, window_constants
 from hlsgen.hardware.wave_words import arriving_pairs, arriving_rows, fewest_waiting, powers, rows_arriving
+from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.stage import LEAST_SUMS, Buffer, Schedule, StreamFormat, Times, Work
 
@@ -333,9 +335,9 @@ class WaveStage(ConvStage):
 
     @property
     def arithmetic(self) -> str:
-        """How products are built: float, fixed or packed."""
+        """How products are built: fixed or packed, or as `FloatCores` says."""
         if self.layer.is_float:
-            return "float"
+            return self.layer.float_cores.arithmetic
         return "packed" if self.fold.multipliers == "packed" else "fixed"
 
     def work(self) -> tuple[Work, ...]:
@@ -346,8 +348,12 @@ class WaveStage(ConvStage):
         layer, fabric = self.layer, self.rows * self.fold.fabric_pe * self.terms
         rest = self.products - fabric
         if layer.is_float:
-            built = (("float_mac", rest), ("float_mac_fabric", fabric))
-            return tuple(Work(operator=name, count=count) for name, count in built if count)
+            built = ((f"{self.arithmetic}_mac", rest), (f"{self.arithmetic}_mac_fabric", fabric))
+            found = [Work(operator=name, count=count) for name, count in built if count]
+            if self.arithmetic == "widened":
+                operands = (self.rows + self.fold.pe) * self.terms
+                found.append(Work(operator="convert", count=1, bits=(operands, self.rows * self.fold.pe)))
+            return tuple(found)
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         widths = (layer.input_type.width, layer.weight_type.width)
         sums = Work(operator="add", count=self.rows * self.fold.pe, bits=(layer.accumulator.width,))
@@ -386,6 +392,8 @@ class WaveStage(ConvStage):
             **band_constants(wave, self.bank_map),
             **self._types(),
             "arithmetic": self.arithmetic,
+            "floating": layer.is_float,
+            "half": layer.input_type == HALF,
             "IN_CHANNELS": layer.read_shape[0],
             "IN_HEIGHT": in_height,
             "IN_WIDTH": in_width,
@@ -439,18 +447,33 @@ class WaveStage(ConvStage):
                 "dot_name": "dot_t",
                 "dot_call": "hlsgen::dot_chain",
                 "dot_types": ", dot_t, product_t",
+                "in_dsp": "hlsgen::in_dsp",
+                "in_fabric": "hlsgen::in_fabric",
                 "running_add": "before + dot[p]",
             }
+        cores = layer.float_cores
         return self.types() | {
-            "dot_name": "float",
-            "dot_call": "hlsgen::dot_tree",
-            "dot_types": "",
-            "running_add": running_float_add(self.fold.fabric_pe, self.fold.pe),
+            **float_sum_constants(layer, self.fold.fabric_pe, self.fold.pe),
             "low": layer.low,
             "high": layer.high,
-            "low_value": FloatType().literal(layer.low or 0.0),
-            "high_value": FloatType().literal(layer.high or 0.0),
+            "low_value": cores.sums.literal(layer.low or 0.0),
+            "high_value": cores.sums.literal(layer.high or 0.0),
         }
+
+
+def float_sum_constants(layer: Conv2d, fabric_pe: int, pe: int) -> dict[str, Any]:
+    """What templates name of a floating-point layer's sums, of which `fabric_pe` of `pe` are built of logic
+    cells.
+    """
+    cores = layer.float_cores
+    return {
+        "dot_name": cores.sums.cpp,
+        "dot_call": cores.dot,
+        "dot_types": "",
+        "in_dsp": cores.in_dsp,
+        "in_fabric": cores.in_fabric,
+        "running_add": cores.running_add(fabric_pe, pe),
+    }
 
 
 def _runs(begin: Times, counts: Times) -> Times:

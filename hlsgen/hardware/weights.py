@@ -22,8 +22,9 @@ from hlsgen.hardware.storage import Memory, Storage, choose_storage
 from hlsgen.hardware.wave_stage import WaveStage
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.conv2d_stream import ConvStream, can_stream, most_batch, stream_folds
-from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types
+from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types, quad_of_types
 from hlsgen.layers.stage import Fold, Stage
 from hlsgen.model.ir import Graph
 from hlsgen.targets.board import Board
@@ -79,8 +80,16 @@ class WeightPlace:
     def allowed(self, layer: Layer, folds: Iterable[Fold]) -> Iterator[Fold]:
         """Those of `folds` whose packed multipliers, if they have some, are exact for all it may take."""
         assert isinstance(layer, Conv2d)
-        packs = layer.is_float or not self.any_weights or chain_of_types(layer) >= SHORTEST_CHAIN
-        return (fold for fold in folds if packs or fold.multipliers != "packed")
+        if layer.is_float or not self.any_weights:
+            return iter(folds)
+        packs = chain_of_types(layer) >= SHORTEST_CHAIN
+        quads = [quad_of_types(layer, pixels) >= SHORTEST_CHAIN for pixels in (1, 2)]
+        # two pixels share a multiplier of four products wherever there are two, or else its chain is of one
+        return (
+            fold
+            for fold in folds
+            if (packs or fold.multipliers != "packed") and (all(quads) or fold.multipliers != "quad")
+        )
 
     def stage(self, layer: Layer, fold: Fold) -> Stage:
         """`layer` as hardware with its weights here."""
@@ -240,11 +249,18 @@ def _layer_problems(layer: Conv2d, constraints: LayerWeightConstraints, board: B
 
 def packing_problems(before: Stage, after: Stage) -> list[Problem]:
     """What keeps the weights of `after` from the hardware of `before`, which is the same layer's."""
+    if isinstance(before, ConvStage) and before.only_signs and not after.layer.only_signs:  # type: ignore[attr-defined]
+        message = (
+            "its weights are -1 and 1 alone, for which its bits are counted; the other network's are not"
+        )
+        fix = "mapping: {weights: runtime}, or multipliers: dsp for this layer, and build again"
+        return [after.layer.problem(message, fix)]
     if after.chain >= before.chain:
         return []
+    together = "four" if before.fold.multipliers == "quad" else "two"
     message = (
-        f"two of its products share a multiplier, exactly for the first weights: sums of {before.chain} of "
-        "the other network's are too large"
+        f"{together} of its products share a multiplier, exactly for the first weights: sums of "
+        f"{before.chain} of the other network's are too large"
     )
     fix = "mapping: {weights: runtime}, or multipliers: dsp for this layer, and build again"
     return [after.layer.problem(message, fix)]

@@ -12,6 +12,7 @@ import numpy as np
 
 from hlsgen.base.errors import Place, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
+from hlsgen.base.floating import FLOAT32
 from hlsgen.base.short_repr import Brief
 
 if TYPE_CHECKING:
@@ -166,10 +167,13 @@ def first_largest(left: Codes, right: Codes) -> Codes:
     return np.where(left < right, right, left)
 
 
-def pairwise_sum(terms: list[Codes]) -> Codes:
-    """The sum in the order of a tree of adders: neighbours at each level, an odd last term passes through."""
+def pairwise_sum(terms: list[Codes], type_: FloatType = FLOAT32) -> Codes:
+    """The sum in the order of a tree of adders: neighbours at each level, an odd last term passes through.
+
+    type_: of the numbers, which lie in float32 arrays, and of each sum of two.
+    """
     while len(terms) > 1:
-        pairs = [left + right for left, right in zip(terms[::2], terms[1::2], strict=False)]
+        pairs = [type_.rounded(left + right) for left, right in zip(terms[::2], terms[1::2], strict=False)]
         terms = pairs + ([terms[-1]] if len(terms) % 2 else [])
     return terms[0]
 
@@ -184,6 +188,15 @@ def limited(values: Codes, low: float | None, high: float | None) -> Codes:
     if low is not None:
         values = np.where(values < low, values.dtype.type(low), values)
     return values if high is None else np.where(values > high, values.dtype.type(high), values)
+
+
+def floating_result(
+    sums: Codes, source: NumberType, low: float | None, high: float | None, type_: FloatType
+) -> Codes:
+    """Sums, codes of `source`, within limits that are numbers of it, rounded to codes of `type_`."""
+    assert isinstance(source, FloatType)
+    limits = [None if one is None else source.nearest(one) for one in (low, high)]
+    return type_.stored(type_.rounded(limited(sums, *limits)))
 
 
 def frames_of(codes: Codes, shape: Shape) -> Codes:

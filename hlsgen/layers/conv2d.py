@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.exact_sums import MatrixProduct, exact_product, whole_product
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
-from hlsgen.layers.base import Layer, Shape, Tensor, frames_of, limited, pairwise_sum
+from hlsgen.base.floating import FLOAT32
+from hlsgen.layers.base import Layer, Shape, Tensor, floating_result, frames_of, limited, pairwise_sum
+from hlsgen.layers.float_cores import FloatCores, float_cores
 
 if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage
@@ -42,9 +44,11 @@ class Conv2d(Layer, kind="conv2d"):
     above `high` becomes `high` (None: no such limit; both 0 and None make a ReLU), the result is cast to
     output_type. float32: no contraction; for each pass over SIMD input channels the products (channel, kernel
     row, kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which
-    starts at the bias. float64 codes (a network not quantised yet) are summed by `exact_product`. Raises
-    nothing; `check` returns the broken rules: an empty output, float mixed with fixed point, channels that
-    the groups do not divide, low above high.
+    starts at the bias. half: the same, each product and each sum rounded to half; or, where the accumulator
+    is float32, in float32, in which the products are exact, and the result is rounded to half once. float64
+    codes (a network not quantised yet) are summed by `exact_product`. Raises nothing; `check` returns the
+    broken rules: an empty output, float mixed with fixed point, half with float32 but for the accumulator,
+    channels that the groups do not divide, low above high.
     """
 
     in_shape: tuple[int, int, int]
@@ -119,6 +123,11 @@ class Conv2d(Layer, kind="conv2d"):
     def is_float(self) -> bool:
         return isinstance(self.input_type, FloatType)
 
+    @property
+    def float_cores(self) -> FloatCores:
+        """What its products and sums are built of, in floating point."""
+        return float_cores(self.input_type, self.accumulator)
+
     def check(self) -> list[Problem]:
         problems = []
         _, rows, columns = self.output_shape
@@ -138,23 +147,31 @@ class Conv2d(Layer, kind="conv2d"):
                 self.problem(f"results are kept above {self.low:g} and below {self.high:g}", "low < high")
             )
         types = (self.input_type, self.weight_type, self.bias_type, self.accumulator, self.result_type)
-        if len({isinstance(t, FloatType) for t in types}) > 1:
-            names = ", ".join(
-                f"{what} {t}"
-                for what, t in zip(("input", "weights", "bias", "accumulator", "output"), types, strict=True)
-            )
-            problems.append(
-                self.problem(
-                    f"float32 is mixed with fixed point ({names})",
-                    "make all of them float32, or all of them fixed",
-                )
-            )
+        problems += self._type_problems(types)
         return problems
+
+    def _type_problems(self, types: tuple[NumberType, ...]) -> list[Problem]:
+        """Fixed point beside floating point, or half beside float32, which sums of half products alone may
+        have.
+        """
+        names = ", ".join(
+            f"{what} {type_}"
+            for what, type_ in zip(("input", "weights", "bias", "accumulator", "output"), types, strict=True)
+        )
+        floating = [one for one in types if isinstance(one, FloatType)]
+        if 0 < len(floating) < len(types):
+            message = f"{floating[0]} is mixed with fixed point ({names})"
+            return [self.problem(message, f"make all of them {floating[0]}, or all of them fixed")]
+        others = {self.input_type, self.weight_type, self.bias_type, self.result_type}
+        if floating and (len(others) > 1 or self.accumulator not in (self.input_type, FLOAT32)):
+            message = f"half is mixed with float32 ({names})"
+            return [self.problem(message, "one type for all of them; half may have accumulator: float32")]
+        return []
 
     @cached_property
     def hardware_key(self) -> Hashable:
         """Of the weights only counts, and how many products of theirs two of a DSP may add."""
-        packed = 0 if self.is_float else self.packed_chain
+        packed = () if self.is_float else (self.packed_chain, self.quad_chains, self.only_signs)
         return None if self.geometry is None else (self.geometry, self.weights.shape, self.bias.size, packed)
 
     @cached_property
@@ -163,6 +180,19 @@ class Conv2d(Layer, kind="conv2d"):
         from hlsgen.layers.packing import chain_of_weights
 
         return chain_of_weights(self)
+
+    @cached_property
+    def only_signs(self) -> bool:
+        """Whether every weight is -1 or 1, as a code."""
+        few = isinstance(self.weight_type, FixedType) and self.weight_type.width <= 4
+        return few and bool((np.abs(self.weights) == 1).all())
+
+    @cached_property
+    def quad_chains(self) -> tuple[int, int]:
+        """The same of multipliers that make four products, for one pixel and for two."""
+        from hlsgen.layers.packing import quad_of_weights
+
+        return quad_of_weights(self, 1), quad_of_weights(self, 2)
 
     def folds(self) -> Iterator[Fold]:
         from hlsgen.layers.conv2d_stage import conv_folds
@@ -200,7 +230,8 @@ class Conv2d(Layer, kind="conv2d"):
     def _exact_accumulator(self) -> NumberType:
         """The narrowest type that holds every sum of these weights and any input exactly."""
         if isinstance(self.input_type, FloatType):
-            return FloatType()
+            wish = self.accumulator_wish
+            return wish if isinstance(wish, FloatType) else self.input_type
         low, high = self.worst_case_sum
         try:
             return tight_accumulator(low, high, self.sum_fraction)
@@ -229,7 +260,9 @@ class Conv2d(Layer, kind="conv2d"):
     def result_of(self, sums: Codes) -> Codes:
         """Accumulators cast to the output's type."""
         if isinstance(self.result_type, FloatType):
-            return limited(sums, self.low, self.high)
+            if sums.dtype == np.float64:
+                return limited(sums, self.low, self.high)
+            return floating_result(sums, self.accumulator, self.low, self.high, self.result_type)
         assert isinstance(self.accumulator, FixedType)
         low, high = self.clamp_codes
         if low is not None:
@@ -274,6 +307,8 @@ class Conv2d(Layer, kind="conv2d"):
     def _float_sums(self, padded: Codes, simd: int) -> Codes:
         windows = self._windows(padded.astype(np.float32))
         weights = self.weights.astype(np.float32)
+        sums = self.accumulator
+        assert isinstance(sums, FloatType)
         frames = windows.shape[0]
         total = np.empty((frames, *self.output_shape), np.float32)
         total[:] = self.bias.astype(np.float32)[:, None, None] if self.bias.size else np.float32(0)
@@ -285,14 +320,18 @@ class Conv2d(Layer, kind="conv2d"):
             filters = slice(group * members, (group + 1) * members)
             for first in range(0, self.group_channels, simd):
                 products = [
-                    windows[frame, group * self.group_channels + channel, part, :, row, column]
-                    * weights[filters, channel, row, column][:, None, None]
+                    sums.rounded(
+                        windows[frame, group * self.group_channels + channel, part, :, row, column]
+                        * weights[filters, channel, row, column][:, None, None]
+                    )
                     for channel in range(first, first + simd)
                     for row in range(self.kernel[0])
                     for column in range(self.kernel[1])
                 ]
-                total[frame, filters, part] = total[frame, filters, part] + pairwise_sum(products)
-        return total
+                total[frame, filters, part] = sums.rounded(
+                    total[frame, filters, part] + pairwise_sum(products, sums)
+                )
+        return sums.stored(total)
 
     def _fixed_sums(self, padded: Codes, simd: int) -> Codes:
         accumulator = self.accumulator

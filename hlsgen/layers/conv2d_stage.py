@@ -14,9 +14,13 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
 from hlsgen.layers.packing import (
     FABRIC_PRODUCT_BITS,
+    QUAD,
     SHORTEST_CHAIN,
     chain_of_types,
+    lane_of_four,
     lower_lane_limit,
+    quad_limit,
+    quad_of_types,
     signed_bits,
 )
 from hlsgen.layers.raster import Raster
@@ -25,6 +29,11 @@ from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, StreamFormat, Wor
 MOST_PX = 64
 MOST_TERMS = 6144
 """Multipliers of a stage with several pixels at once; more than a board has is not looked at."""
+
+MOST_COUNTED_BITS = 4
+"""Bits of weights and of inputs up to which products are counted bit by bit."""
+LEAST_COUNTED = 6
+"""The fewest products of a sum that are: a LUT takes six bits."""
 
 
 def conv_folds(layer: Conv2d) -> Iterator[Fold]:
@@ -35,15 +44,42 @@ def conv_folds(layer: Conv2d) -> Iterator[Fold]:
     Each with every kind of multipliers that makes a difference.
     """
     chain = layer.packed_chain if in_dsp(layer) else 0
+    quads = layer.quad_chains if multiplies(layer) else (0, 0)
     for fold in _parallel_folds(layer):
         yield fold
+        groups_at_once = max(1, fold.simd // layer.group_channels)
+        terms, pe = fold.simd // groups_at_once * layer.taps, fold.pe // groups_at_once
+        pixels = pixels_of_four(fold.px, pe)
+        if pixels and min(quads[pixels - 1], terms) >= SHORTEST_CHAIN:
+            yield replace(fold, multipliers="quad")
+        if counts_bits(layer) and terms >= LEAST_COUNTED:
+            yield replace(fold, multipliers="popcount")
         if not in_dsp(layer):
             continue
-        groups_at_once = max(1, fold.simd // layer.group_channels)
-        terms = fold.simd // groups_at_once * layer.taps
-        if fold.pe // groups_at_once % 2 == 0 and min(chain, terms) >= SHORTEST_CHAIN:
+        if pe % 2 == 0 and min(chain, terms) >= SHORTEST_CHAIN:
             yield replace(fold, multipliers="packed")
         yield replace(fold, multipliers="fabric")
+
+
+def counts_bits(layer: Conv2d) -> bool:
+    """Whether products are of so few bits that counting them bit by bit may take fewer logic cells."""
+    if not isinstance(layer.input_type, FixedType) or not isinstance(layer.weight_type, FixedType):
+        return False
+    return max(layer.input_type.width, layer.weight_type.width) <= MOST_COUNTED_BITS
+
+
+def pixels_of_four(px: int, pe: int) -> int:
+    """Pixels that share a multiplier of four products with output channels; 0: there are not four."""
+    if px % 2 == 0 and pe % 2 == 0:
+        return 2
+    return 1 if pe % QUAD == 0 else 0
+
+
+def multiplies(layer: Conv2d) -> bool:
+    """Whether a product is of two fixed-point numbers of more than a bit."""
+    if not isinstance(layer.input_type, FixedType) or not isinstance(layer.weight_type, FixedType):
+        return False
+    return min(layer.input_type.width, layer.weight_type.width) > 1
 
 
 def in_dsp(layer: Conv2d) -> bool:
@@ -128,6 +164,11 @@ class ConvStage(Stage):
         )
 
     @property
+    def headers(self) -> tuple[str, ...]:
+        own = {"quad": ("quads.h",), "popcount": ("bit_sums.h",)}
+        return own.get(self.fold.multipliers, ())
+
+    @property
     def inputs(self) -> tuple[StreamFormat, ...]:
         (source,) = self.layer.sources
         lanes = self.raster.px_in * self.fold.simd
@@ -170,10 +211,23 @@ class ConvStage(Stage):
 
     @cached_property
     def chain(self) -> int:
+        if self.fold.multipliers == "quad":
+            four, of_any = self.layer.quad_chains[self.shared_pixels - 1], self.any_weights
+            return min(quad_of_types(self.layer, self.shared_pixels) if of_any else four, self.terms)
         if self.fold.multipliers != "packed":
             return 0
         most = chain_of_types(self.layer) if self.any_weights else self.layer.packed_chain
         return min(most, self.terms)
+
+    @property
+    def only_signs(self) -> bool:
+        """Whether bits are counted for weights -1 and 1 alone."""
+        return self.fold.multipliers == "popcount" and self.layer.only_signs and not self.any_weights
+
+    @property
+    def shared_pixels(self) -> int:
+        """Pixels whose products share a DSP, where it makes four."""
+        return pixels_of_four(self.fold.px, self.pe)
 
     @property
     def dot_type(self) -> FixedType:
@@ -187,7 +241,13 @@ class ConvStage(Stage):
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         if self.fold.multipliers == "packed":
             return (self.packed_work(self.fold.px * self.fold.pe, self.fold.px),)
+        if self.fold.multipliers == "quad":
+            return (self._quad_work(),)
         widths = (layer.input_type.width, layer.weight_type.width)
+        if self.fold.multipliers == "popcount":
+            bits = (widths[0], 0 if self.only_signs else widths[1], self.dot_type.width)
+            at_once = (self.terms, self.fold.px, self.groups_at_once)
+            return (Work(operator="popcount", count=self.fold.px * self.fold.pe, bits=(*bits, *at_once)),)
         operator = "fabric" if self.fold.multipliers == "fabric" else "mac"
         return (Work(operator=operator, count=self.products, bits=widths),)
 
@@ -198,6 +258,15 @@ class ConvStage(Stage):
         codes = (signed_bits(layer.input_type), signed_bits(layer.weight_type))
         chains = (self.terms, self.chain, pixels, self.groups_at_once)
         return Work(operator="packed", count=sums // 2, bits=(*codes, self.dot_type.width, *chains))
+
+    def _quad_work(self) -> Work:
+        """The multipliers of PX x PE sums of TERMS products, four sums a multiplier."""
+        layer, fold, pixels = self.layer, self.fold, self.shared_pixels
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        codes = (signed_bits(layer.input_type), layer.weight_type.width, self.dot_type.width)
+        chains = (self.terms, self.chain, fold.px, self.groups_at_once)
+        lane = lane_of_four(layer.input_type, layer.weight_type, pixels)
+        return Work(operator="quad", count=fold.px * fold.pe // QUAD, bits=(*codes, *chains, pixels, lane))
 
     def buffers(self) -> tuple[Buffer, ...]:
         groups, filters, channels = self.passes
@@ -269,6 +338,9 @@ class ConvStage(Stage):
             "CF": channels,
             "where": "in_fabric" if self.fold.multipliers == "fabric" else "in_dsp",
             "packed": self.fold.multipliers == "packed",
+            **(self._quad_constants() if self.fold.multipliers == "quad" else {"quad": False}),
+            "popcount": self.fold.multipliers == "popcount",
+            "only_signs": self.only_signs,
             "multipliers": self.fold.multipliers,
             "lines_distance": raster.row_steps * groups * channels,
             "lines_registers": raster.row_steps * groups * channels <= MOST_REGISTER_WORDS,
@@ -281,6 +353,12 @@ class ConvStage(Stage):
             "FLUSH_ITERATIONS": raster.lag * groups * channels,
             "macs_per_iteration": self.products,
         }
+
+    def _quad_constants(self) -> dict[str, Any]:
+        layer, pixels = self.layer, self.shared_pixels
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        lane = lane_of_four(layer.input_type, layer.weight_type, pixels)
+        return {"quad": True, "SHARED_PX": pixels, "LANE": lane, "QUAD_LIMIT": quad_limit(layer, pixels)}
 
     def types(self) -> dict[str, Any]:
         """The types of weights and sums, as C++."""
@@ -306,6 +384,8 @@ class ConvStage(Stage):
             "CHAIN": self.chain,
             "any_weights": self.any_weights,
             "IN_BITS": layer.input_type.width,
+            "in_signed": layer.input_type.signed,
+            "weight_signed": layer.weight_type.signed,
             "IN_CODE": signed_bits(layer.input_type),
             "WEIGHT_CODE": signed_bits(layer.weight_type),
             "PACKED_LIMIT": lower_lane_limit(layer),

@@ -1,8 +1,12 @@
-"""Two multiply-accumulates a DSP: when it is exact, and how long a chain of them may be.
+"""Two or four multiply-accumulates a DSP: when it is exact, and how long a chain of them may be.
 
 A DSP48E2 multiplies 27 x 18 bits and adds in 48. Two weights side by side, (w1 << 18) + w0, times an
 activation a give both products; sums of them stay apart as long as the lower one fits 18 bits with its sign.
 (AMD WP486 describes the packing; the bound by the weights' own values is ours.)
+
+Of four bits and fewer there is room for four: two weights times two activations side by side, or four weights
+times one activation. (AMD WP521 describes the former for 4 bits, with the sums taken apart after each product
+or a few.)
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 
 if TYPE_CHECKING:
     from hlsgen.layers.conv2d import Conv2d
@@ -30,6 +34,11 @@ BLOCK_ELEMENTS = 1 << 20
 """Weights whose sums are looked at together."""
 LONGEST_CHAIN = 32
 """A product waits for those before it in the DSPs' cascade, its operands in shift registers of 32 steps."""
+QUAD = 4
+"""Products of a DSP where numbers are so narrow that it makes more than two."""
+DSP_SUM_BITS = 48
+MOST_QUAD_BITS = 10
+"""Bits of a product beyond which no lane of four holds three of any weights: these are not looked at."""
 
 
 def signed_bits(type_: FixedType) -> int:
@@ -90,7 +99,14 @@ def chain_of_weights(layer: Conv2d) -> int:
     if not codes_pack(layer.input_type, least, most):
         return 0
     filters = np.asarray(layer.weights)[::2].reshape(-(-layer.out_channels // 2), -1)
-    allowed, found = lower_lane_limit(layer), min(filters.shape[1], LONGEST_CHAIN)
+    return _longest_run(filters, lower_lane_limit(layer))
+
+
+def _longest_run(filters: Codes, allowed: int) -> int:
+    """The most neighbours, up to LONGEST_CHAIN, in rows [M, F] whose magnitudes sum to no more than `allowed`
+    wherever they begin.
+    """
+    found = min(int(filters.shape[1]), LONGEST_CHAIN)
     step = max(1, BLOCK_ELEMENTS // filters.shape[1])
     for first in range(0, len(filters), step):
         sums = np.zeros((len(filters[first : first + step]), filters.shape[1] + 1), np.int64)
@@ -113,3 +129,49 @@ def lower_lane_limit(layer: Conv2d) -> int:
     """The largest sum |w| over a chunk of the chain that keeps the lanes apart, in weight codes."""
     assert isinstance(layer.input_type, FixedType)
     return LOWER_LANE_MOST // largest_code(layer.input_type)
+
+
+# four products a DSP
+
+
+def lane_of_four(activation: FixedType, weight: FixedType, pixels: int) -> int:
+    """Bits between four products whose sums lie beside each other: two weights times two pixels' activations,
+    or four weights times those of one. 0: the multiplier's ports are too narrow.
+    """
+    for lane in range(DSP_SUM_BITS // QUAD, 1, -1):
+        word = sum(1 << (lane * pixels * n) for n in range(QUAD // pixels))
+        factor = sum(1 << (lane * n) for n in range(pixels))
+        if _spread_fits(weight, word, PACKED_BITS) and _spread_fits(activation, factor, ACTIVATION_MOST_BITS):
+            return lane
+    return 0
+
+
+def _spread_fits(type_: FixedType, spread: int, bits: int) -> bool:
+    """Whether codes side by side, whatever they are, are a signed number of `bits` bits."""
+    end = 1 << (bits - 1)
+    return -end <= type_.min_code * spread and type_.max_code * spread < end
+
+
+def quad_limit(layer: Conv2d, pixels: int) -> int:
+    """The largest sum |w| over a chain that keeps four lanes apart, in weight codes."""
+    assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+    lane = lane_of_four(layer.input_type, layer.weight_type, pixels)
+    return ((1 << (lane - 1)) - 1) // largest_code(layer.input_type) if lane else 0
+
+
+def quad_of_weights(layer: Conv2d, pixels: int) -> int:
+    """The most neighbouring products that four lanes may add up for these weights, wherever they begin.
+
+    0: not even one is exact.
+    """
+    assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+    if layer.input_type.width + layer.weight_type.width > MOST_QUAD_BITS:
+        return 0
+    allowed = quad_limit(layer, pixels)
+    return _longest_run(np.asarray(layer.weights).reshape(layer.out_channels, -1), allowed) if allowed else 0
+
+
+def quad_of_types(layer: Conv2d, pixels: int) -> int:
+    """The same for any weights of the layer's type."""
+    assert isinstance(layer.weight_type, FixedType)
+    return min(LONGEST_CHAIN, quad_limit(layer, pixels) // largest_code(layer.weight_type))

@@ -27,8 +27,10 @@ WEIGHT_BEAT_BITS = 64
 """Weights lie in DDR in parts of so many bits, no weight in two of them."""
 
 
-Multipliers = Literal["dsp", "packed", "fabric"]
-"""What multiplies: a DSP a product, a DSP for two of them, or logic cells. Sums are exact, so alike."""
+Multipliers = Literal["dsp", "packed", "quad", "fabric", "popcount"]
+"""What multiplies: a DSP a product, a DSP for two or for four, logic cells, or logic cells that count the
+bits of products. Sums are exact, so alike.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -129,13 +131,17 @@ class Buffer:
 class Work:
     """Arithmetic of one iteration: `count` operators on operands of `bits`.
 
-    operator: mac, fabric, packed, mul, add, compare, select, max, mux, float_mac, float_mac_fabric,
-    float_mul or float_add. packed:
+    operator: mac, fabric, packed, quad, popcount, mul, add, compare, select, max, mux, float_mac,
+    float_mac_fabric, float_mul or float_add. packed:
     `count` pairs of sums, a DSP for two products; bits of the shared operand, of the others and of a sum,
     then the products of a sum, those until lanes are taken apart, pixels (or rows) and groups at a time.
+    quad: `count` fours of sums; the same, then the pixels that share a DSP and the bits between its lanes.
+    popcount: `count` sums; bits of the inputs, of the weights (0: they are -1 and 1) and of a sum, the
+    products of a sum, pixels and groups at a time.
     mux: bits are the number of words to choose from, and the bits of one.
     float_mac: a multiplier with its adder, the adder in DSPs or in logic cells; float_mul and float_add: one
-    of them.
+    of them. half_...: the same in half; widened_...: of half operands in float32, which convert brings there
+    and back; its bits are how many.
     """
 
     operator: str
@@ -161,6 +167,11 @@ class Stage(Brief, ABC):
     @abstractmethod
     def template(self) -> str:
         """The file below templates/hls/stages/, without .h.j2."""
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Files below templates/hls/hlsgen/ that it includes besides those that every kernel has."""
+        return ()
 
     @property
     @abstractmethod

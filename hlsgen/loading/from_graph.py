@@ -130,6 +130,9 @@ def from_float(
     any_weights = constraints.weights.any_weights(reference)
     asked = precision_of(precision)
     if isinstance(asked.default, FloatType):
+        if asked.default.is_half:
+            message = "precision is half, which a convolution by itself computes in, and no network yet"
+            raise DesignError(Problem(message=message, fix="float32, auto, or a type such as fixed<16,6>"))
         options = _in_float32(asked, options, reference)
         graph = single_precision(reference, shared="shared" in options.styles)
         return _design(

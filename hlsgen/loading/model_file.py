@@ -324,8 +324,9 @@ def _samples_of(file: NetworkFile, index: int) -> Samples:
 
 def _precision(file: NetworkFile) -> Precision:
     asked = file.precision.precision
-    if _in_float32(file):
-        return replace(asked, default=FloatType())
+    floating = [one.type for one in file.input if isinstance(one.type, FloatType)]
+    if floating:
+        return replace(asked, default=floating[0])
     return replace(asked, input=_input_type(file, 0))
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import AXI_LATENCY, iterations
 from hlsgen.cost.error_margins import by_term
-from hlsgen.cost.resources import FMUL_DSP, Resources
+from hlsgen.cost.resources import Resources
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.bank_picture import bank_table
 from hlsgen.emit.conv2d import folding_names
@@ -147,7 +147,9 @@ class Estimate(Estimates):
 
     def _roofline(self) -> Roofline | None:
         deployment, mapping = self.deployment, self.deployment.mapping
-        products, dsps = {"float": (1, FMUL_DSP), "fixed": (1, 1), "packed": (2, 1)}[mapping.arithmetic]
+        layer = mapping.layer
+        products = 2 if mapping.arithmetic == "packed" else 1
+        dsps = layer.float_cores.multiplier_dsp if layer.is_float else 1
         if mapping.folding.algorithm == "winograd":  # six products by four
             products, dsps = 3 * products, 2 * dsps
         return roofline_figures(
@@ -339,17 +341,14 @@ ALGORITHMS = {
 def _folding(mapping: ConvMapping, report: Report) -> str:
     (layer,) = report.layers
     folding = layer.folding
-    kinds = {
-        "float": "fp32",
-        "fixed": "fixed point, a DSP a product",
-        "packed": "fixed point, two products a DSP",
-    }
+    kinds = {"fixed": "fixed point, a DSP a product", "packed": "fixed point, two products a DSP"}
+    kind = mapping.layer.float_cores.title if mapping.layer.is_float else kinds[mapping.arithmetic]
     product = f"{folding.rows} x {folding.pe} x {folding.simd} x {mapping.layer.taps}"
     lines = [
         "| | |",
         "|-|-|",
         f"| rows x PE x SIMD x taps | {product} = {folding.macs_per_cycle} multiply-accumulates a cycle |",
-        f"| arithmetic | {kinds[mapping.arithmetic]} |",
+        f"| arithmetic | {kind} |",
         f"| algorithm | {ALGORITHMS[mapping.folding.algorithm]} |",
         f"| outermost loop | {folding.order} |",
         f"| II | {interval_text(layer.ii, report.schedule)} |",
@@ -359,7 +358,7 @@ def _folding(mapping: ConvMapping, report: Report) -> str:
         exact = f"{mapping.chain}, exact for these weights"
         lines.append(f"| products added before the lanes are taken apart | {exact} |")
     if folding.fabric_pe:
-        what = "adders" if mapping.arithmetic == "float" else "multipliers"
+        what = "adders" if mapping.layer.is_float else "multipliers"
         lines.append(f"| output channels with {what} in LUTs | {folding.fabric_pe} of {folding.pe} |")
     lines += [f"| {kind.upper()} | {getattr(layer, kind):,} |" for kind in COLUMNS]
     lines.append(f"\nChosen among {report.foldings_tried} foldings.")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from hlsgen.designfile.validation import Entries
+from hlsgen.layers.packing import QUAD
 from hlsgen.layers.stage import Stage
 from hlsgen.report.section import Count, Number, Positive, Section, Text
 from hlsgen.search.board_limits import usable
@@ -53,11 +54,10 @@ def dsp_ceiling(board: Board, clock_mhz: float, *, products: int, dsps: int) -> 
 
 
 def stage_ceilings(stages: Iterable[Stage], board: Board, clock_mhz: float) -> tuple[Ceiling, ...]:
-    """The DSPs with one product each, and with two if any of the stages packs them."""
-    packed = any(one.fold.multipliers == "packed" for one in stages)
-    return tuple(
-        dsp_ceiling(board, clock_mhz, products=products, dsps=1) for products in (1, 2)[: 1 + packed]
-    )
+    """The DSPs with one product each, and with two or four if any of the stages packs so many."""
+    kinds = {one.fold.multipliers for one in stages}
+    packed = [products for kind, products in (("packed", 2), ("quad", QUAD)) if kind in kinds]
+    return tuple(dsp_ceiling(board, clock_mhz, products=products, dsps=1) for products in (1, *packed))
 
 
 def built_ceiling(kernels: Iterable[tuple[int, int]], clock_mhz: float) -> Ceiling:

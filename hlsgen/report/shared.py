@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Self
 
 from hlsgen.cost.processor import processor_resources
-from hlsgen.cost.resources import FMUL_DSP, Resources
+from hlsgen.cost.resources import Resources
 from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.layers.float_cores import FLOAT_CORES
 from hlsgen.model.ir import Graph
 from hlsgen.program.program import Program
 from hlsgen.report.cells import Cost, cost_figures
@@ -108,7 +109,7 @@ class SharedEstimate(NetworkEstimate):
     def _roofline(self) -> Roofline | None:
         one, macs = self.hardware.processor, self.graph.macs
         moved = sum(time.bytes_moved for time in self.hardware.times)
-        products, dsps = 2 if one.packed else 1, FMUL_DSP if one.floating else 1
+        products, dsps = 2 if one.packed else 1, FLOAT_CORES.multiplier_dsp if one.floating else 1
         return roofline_figures(
             ceilings=(
                 dsp_ceiling(self.board, self.clock_mhz, products=products, dsps=dsps),

@@ -57,7 +57,7 @@ def of_container(elements: Codes, tensor: HostTensor) -> Codes:
     """Codes of what a kernel left in containers, whose bits above the code's mean nothing."""
     number = tensor.number
     if not isinstance(number, FixedType):
-        return elements.astype(np.float32)
+        return elements.astype(number.dtype)
     return signed_codes(elements.view(f"<u{tensor.element_bytes}"), number)
 
 

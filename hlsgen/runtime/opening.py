@@ -107,7 +107,7 @@ class Runtime:
             raise DesignError(Problem(message=f"input {port.name} has shape {codes.shape}", fix=wanted))
         number = tensor.number
         if not isinstance(number, FixedType):
-            return codes.astype(np.float32)
+            return number.stored(number.rounded(codes.astype(np.float32)))
         outside = codes.dtype.kind not in "iuO"
         if outside or (codes < number.min_code).any() or (codes > number.max_code).any():
             message = f"input {port.name} does not hold codes of {number}"

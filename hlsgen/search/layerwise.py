@@ -148,7 +148,7 @@ def _hardware_key(layer: Layer, place: WeightPlace | None, constraints: NetworkC
     """What the candidates of `layer` follow from: those of layers that are alike are found once."""
     if not isinstance(layer, Conv2d) or place is None:
         return layer.name
-    chain = 0 if layer.is_float else layer.packed_chain
+    chain = () if layer.is_float else (layer.packed_chain, layer.quad_chains, layer.only_signs)
     own = {field.name: getattr(layer, field.name) for field in fields(layer)}
     for name in ("name", "inputs", "place", "weights", "bias", "weights_origin"):
         del own[name]

@@ -3,6 +3,7 @@
 #define HLSGEN_HOST_ARRAYS_H
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -41,7 +42,7 @@ inline void check_range(const std::string &path, const std::vector<char> &bytes,
     });
 }
 
-// The frames [N, C, H, W] of a file, in codes (float32: in values).
+// The frames [N, C, H, W] of a file, in codes (float32 and half: in values).
 inline std::vector<char> read_frames(const std::string &path, const tensor &t) {
     const char kind = tb::element_type(path)[1];
     if ((kind == 'f') != (t.type[1] == 'f') || (kind != 'f' && kind != 'i' && kind != 'u')) {
@@ -113,10 +114,24 @@ inline void write_frames(const std::string &path, const std::vector<char> &bytes
     tb::write_npy(path, t.type, shape, bytes);
 }
 
+// A half, IEEE 754's binary16, from its bits.
+inline float half_value(std::uint16_t bits) {
+    const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    const float size = exponent == 0x1f ? (fraction ? NAN : INFINITY)
+                                        : std::ldexp(float(exponent ? fraction + 1024 : fraction), exponent ? exponent - 25 : -24);
+    return bits >> 15 ? -size : size;
+}
+
 inline std::string shown(const tensor &t, const char *element) {
     if (t.type[1] == 'f') {
         float value;
-        std::memcpy(&value, element, sizeof value);
+        std::uint16_t bits;
+        if (t.in_ddr.element_bytes == sizeof bits) {
+            std::memcpy(&bits, element, sizeof bits);
+            value = half_value(bits);
+        } else {
+            std::memcpy(&value, element, sizeof value);
+        }
         char text[32];  // nine digits tell every float from its neighbours
         std::snprintf(text, sizeof text, "%.9g", value);
         return text;

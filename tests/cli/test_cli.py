@@ -53,6 +53,7 @@ def test_help_names_every_command() -> None:
         "explore",
         "import",
         "lint",
+        "profile",
         "program",
         "quantise",
         "report",
@@ -60,6 +61,7 @@ def test_help_names_every_command() -> None:
         "schema",
         "sweep",
         "synth",
+        "trace",
     ]
 
 

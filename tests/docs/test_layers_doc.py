@@ -250,6 +250,24 @@ def test_multipliers() -> None:
             assert (replace(fold, multipliers="packed") in folds) == (wide and pairs and chain)
 
 
+def test_multipliers_of_four_products() -> None:
+    """Of 4 bits: two pixels and two channels; of 2 bits: one pixel and four channels too."""
+    for bits in (2, 4):
+        type_ = FixedType(bits, bits)
+        for layer in EXAMPLES["conv2d"]:
+            assert isinstance(layer, Conv2d)
+            weights = np.full(layer.weights.shape, type_.min_code)
+            narrow = replace(layer, input_type=type_, weight_type=type_, weights=weights)
+            folds = set(narrow.folds())
+            for fold in {replace(one, multipliers="dsp") for one in folds}:
+                groups = max(1, fold.simd // layer.group_channels)
+                pe, terms = fold.pe // groups, fold.simd // groups * layer.taps
+                both = fold.px % 2 == 0 and pe % 2 == 0
+                four = both or (pe % 4 == 0 and bits == 2)
+                wanted = four and terms >= packing.SHORTEST_CHAIN
+                assert (replace(fold, multipliers="quad") in folds) == wanted
+
+
 def _lines(kind: str) -> dict[str, list[str]]:
     """The lines of a kind's block: conditions, and the assignments that end in cycles."""
     block = section(kind).split("```")[1]
@@ -333,9 +351,10 @@ WEIGHTS = ("stage", "conv2d_stream")
 """How weights reach a stage is no matter of the kinds."""
 NOT_DOCUMENTED = {
     # of the DSP: docs/layers.md says what follows from them
-    "packing.LANE_BITS", "packing.PACKED_BITS",
+    "packing.LANE_BITS", "packing.PACKED_BITS", "packing.DSP_SUM_BITS", "packing.QUAD",
     # of golden's arithmetic, and of how a table is found
-    "conv2d.BLOCK_ELEMENTS", "packing.BLOCK_ELEMENTS", "conv2d.EXACT_IN_FLOAT64", "division.FITS_INT64",
+    "conv2d.BLOCK_ELEMENTS", "packing.BLOCK_ELEMENTS", "conv2d.EXACT_IN_FLOAT64",
+    "conv2d.SINGLE_PRODUCT_BITS", "division.FITS_INT64",
     "piecewise.TAIL_ERROR", "piecewise.POINTS", "piecewise.NEAR_ZERO",
     "functions.SELU_ALPHA", "functions.SELU_SCALE",
     # of the algorithm, which docs/kernel.md explains

@@ -88,7 +88,9 @@ def test_dataflow_layers_of_any_types(compiler: str, tmp_path: Path) -> None:
 def test_dataflow_weights_of_any_types(compiler: str, tmp_path: Path) -> None:
     cases = list(weighted_layers())
     made = {(fold.multipliers, where.place, is_signed(layer)) for layer, fold, where in cases}
-    assert made == set(itertools.product(("dsp", "packed", "fabric"), PLACES, (True, False)))
+    counted = {one for one in made if one[0] == "popcount"}  # where a weight or an input is a sign
+    assert counted
+    assert made - counted == set(itertools.product(("dsp", "packed", "fabric"), PLACES, (True, False)))
     places = {number: where for number, (_, _, where) in enumerate(cases)}
     check_kernels(
         compiler, tmp_path, [layer for layer, _, _ in cases], [fold for _, fold, _ in cases], places

@@ -48,8 +48,10 @@ def conv(
     result = parse_type(result_type) if result_type else source
     shape = (out_channels, in_shape[0], *kernel)
     if isinstance(source, FloatType):
-        weights: Codes = rng.standard_normal(shape).astype(np.float32)
-        biases: Codes = rng.standard_normal(out_channels if bias else 0).astype(np.float32)
+        scale = extreme_scales(shape, rng) if extremes else 1.0
+        weights: Codes = (rng.standard_normal(shape) * scale).astype(source.dtype)
+        biases: Codes = rng.standard_normal(out_channels if bias else 0).astype(source.dtype)
+        weights, biases = source.encode(weights), source.encode(biases)
         bias_type: NumberType = source
         total: NumberType = source
     else:
@@ -78,6 +80,11 @@ def conv(
     )
 
 
+def extreme_scales(shape: tuple[int, ...], rng: np.random.Generator) -> Codes:
+    """Factors with which half products are too small for half, or their sums too large."""
+    return np.asarray(rng.choice([1.0, 2.0**-9, 2.0**-12, 2.0**12], shape, p=[0.4, 0.26, 0.3, 0.04]))
+
+
 def random_codes(
     type_: FixedType, shape: tuple[int, ...], rng: np.random.Generator, extremes: bool = False
 ) -> Codes:
@@ -90,7 +97,10 @@ def frames_for(layer: Conv2d, frames: int, *, seed: int = 1) -> Codes:
     """Random frames; with three or more, one of least codes and one of largest are among them."""
     rng = np.random.default_rng(seed)
     if isinstance(layer.input_type, FloatType):
-        return rng.standard_normal((frames, *layer.in_shape)).astype(np.float32)
+        values = rng.standard_normal((frames, *layer.in_shape))
+        if layer.input_type.is_half and frames >= 3:
+            values[-1] *= extreme_scales(layer.in_shape, rng)
+        return layer.input_type.encode(values)
     x = random_codes(layer.input_type, (frames, *layer.in_shape), rng)
     if frames >= 3:
         x[-2], x[-1] = layer.input_type.min_code, layer.input_type.max_code

@@ -291,7 +291,7 @@ def summed(reading: Reading, node: Node, weights: Constant, bias: Constant | Non
 
 
 def _whole_weights(reading: Reading, weights: Constant) -> None:
-    """Beside thresholds weights are the integers that they look like: nothing quantises them any more."""
+    """Takes weights beside thresholds for the integers that they look like: nothing quantises them."""
     assert reading.builder.convolution is not None, "a layer has just been made"
     low, high = int(weights.values.min()), int(weights.values.max())
     reading.plain_grids[reading.builder.convolution.name] = Grid(scale=np.ones(1), low=low, high=high)

@@ -319,9 +319,9 @@ def test_types_by_layer() -> None:
     ("given", "message"),
     [
         ("fixed<0,1>", "precision"),
-        (7, "must be auto, or a number type, not 7"),
+        (7.5, "must be auto, a number type or a width, not 7.5"),
         ({"conv1": {"wieghts": "fixed<8,1>"}}, "conv1: `wieghts` is no key"),
-        ({"conv1": 3}, "precision: `conv1` is no key"),
+        ({"conv1": 3.5}, "precision: `conv1` is no key"),
         ({"acumulator": "tight"}, "did you mean 'accumulator'"),
         ({"accumulator": "float32"}, "computes in fixed point"),
         ({"target_db": 3}, "`target_db` must be a number from 6 to 120"),

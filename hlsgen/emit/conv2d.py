@@ -11,7 +11,7 @@ import numpy as np
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.floating import HALF
 from hlsgen.cost.cycles import has_bias, interval, iterations
-from hlsgen.emit.constants import c_type, shape_constants
+from hlsgen.emit.constants import c_type, header_files, shape_constants
 from hlsgen.emit.environment import render, source_text
 from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import ConvMapping
@@ -51,12 +51,8 @@ def folding_names(design: str, layer: str, count: int) -> list[tuple[str, str]]:
 
 def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
-    headers = (
-        *SHARED_HEADERS,
-        *(["winograd.h"] if k["winograd"] else []),
-        *(["half.h"] if k["half"] else []),
-    )
-    files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in headers}
+    headers = (*SHARED_HEADERS, "winograd.h") if k["winograd"] else SHARED_HEADERS
+    files = header_files(headers, half=k["half"])
     for template, path in (
         ("conv2d.h.j2", f"src/{k['layer']}.h"),
         ("kernel.h.j2", f"src/{k['name']}.h"),

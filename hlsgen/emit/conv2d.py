@@ -18,7 +18,6 @@ from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.conv_words import BAND_LATENCY, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory
 from hlsgen.hardware.wave import band_constants, window_constants
-from hlsgen.hardware.wave_stage import float_sum_constants
 from hlsgen.layers import winograd
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
 from hlsgen.search.placement import Deployment
@@ -116,7 +115,7 @@ def _types(mapping: ConvMapping) -> dict[str, Any]:
         "has_bias": has_bias(mapping),
     }
     if layer.is_float:
-        values |= float_sum_constants(layer, mapping.folding.fabric_pe, mapping.folding.pe)
+        values |= layer.float_cores.constants(mapping.folding.fabric_pe, mapping.folding.pe)
     else:
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         values |= {

@@ -89,7 +89,8 @@ class Binary(Layer):
         if isinstance(self.result_type, FloatType):
             if left.dtype == np.float64:
                 return self._combined(left, right)
-            single = self._combined(left.astype(np.float32), right.astype(np.float32))
+            with np.errstate(over="ignore", invalid="ignore"):
+                single = self._combined(left.astype(np.float32), right.astype(np.float32))
             return rounded_as(self.result_type, single)
         exact = self.exact_type
         if exact.width > 63:

@@ -89,7 +89,8 @@ class GlobalPool(Pool, kind="global_pool"):
         if self.function == "max":
             found = np.take_along_axis(pixels, pixels.argmax(axis=2, keepdims=True), axis=2)
         elif frames.dtype != np.float64:
-            found = partial_sums(list(np.moveaxis(pixels.astype(np.float32), 2, 0)))[..., None]
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = partial_sums(list(np.moveaxis(pixels.astype(np.float32), 2, 0)))[..., None]
             if self.function == "average":
                 found = found * float_reciprocals(np.asarray(self.pixels))
             assert isinstance(self.result_type, FloatType)

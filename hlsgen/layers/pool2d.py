@@ -144,8 +144,9 @@ class Pool2d(Pool, kind="pool2d"):
             return self.result_type.cast(largest, self.source_type)
         if isinstance(self.result_type, FloatType):
             if frames.dtype != np.float64:
-                sums = self._combined(frames.astype(np.float32), pairwise_sum, 0)
-                return rounded_as(self.result_type, sums * float_reciprocals(self._counts()))
+                with np.errstate(over="ignore", invalid="ignore"):
+                    sums = self._combined(frames.astype(np.float32), pairwise_sum, 0)
+                    return rounded_as(self.result_type, sums * float_reciprocals(self._counts()))
             return self._combined(frames, partial(reduce, np.add), 0) / self._counts()
         if self.source_type.width + math.prod(self.kernel).bit_length() > 63:
             frames = frames.astype(object)

@@ -165,14 +165,21 @@ def test_the_batch_never_leaks_into_shapes(size: int) -> None:
     same(Of(lambda m, x: F.relu(x.view(x.shape[0], -1, size)).transpose(1, 2).flatten(1)), (size, size, size))
 
 
-def test_weights_are_the_models_own_to_the_last_bit() -> None:
-    model = nn.Conv2d(4, 3, 3).float()
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_weights_are_the_models_own_to_the_last_bit(dtype: torch.dtype) -> None:
+    model = nn.Conv2d(4, 3, 3).to(dtype)
     graph = graph_of_module(model, [IMAGE], name="net")
     (layer,) = graph.layers
     assert isinstance(layer, Conv2d)
-    assert layer.weights.dtype == np.float64
-    np.testing.assert_array_equal(layer.weights, model.weight.detach().double().numpy())
-    np.testing.assert_array_equal(layer.bias, model.bias.detach().double().numpy())  # type: ignore[union-attr]
+    weights = model.weight.detach().numpy().copy()
+    assert layer.weights.dtype == weights.dtype
+    bias = model.bias.detach().numpy().copy()  # type: ignore[union-attr]
+    with torch.no_grad():  # the model may be trained further
+        model.weight += 1
+        model.bias += 1  # type: ignore[operator]
+    np.testing.assert_array_equal(layer.weights, weights)
+    assert not np.shares_memory(layer.weights, model.weight.detach().numpy())
+    np.testing.assert_array_equal(layer.bias, bias)
 
 
 # many parameters

@@ -72,8 +72,9 @@ class Call:
             raise self.refusal(message, f"a parameter or buffer as {what}")
         if isinstance(argument, complex) or (isinstance(argument, torch.Tensor) and argument.is_complex()):
             raise self.refusal(f"its {what} holds complex numbers", REAL_PART)
-        array: Array = np.asarray(
-            argument.double().numpy() if isinstance(argument, torch.Tensor) else argument, np.float64
+        # a copy even of float64: the model may be trained further
+        array: Array = np.array(
+            argument.numpy() if isinstance(argument, torch.Tensor) else argument, np.float64
         )
         return self._finite(array, what)
 

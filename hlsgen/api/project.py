@@ -27,6 +27,7 @@ from hlsgen.emit.plan import Plan
 from hlsgen.emit.vitis import plain_word
 from hlsgen.lint import Linted, Severity, lint_emitted
 from hlsgen.lint.check_slrs import check_slrs
+from hlsgen.model.half_range import half_warnings
 from hlsgen.model.ports import Arrays
 from hlsgen.report.checks import csim_figures, lint_figures
 from hlsgen.report.content import Figures, Report
@@ -127,7 +128,8 @@ class Stimulus(Brief):
         progress(f"computing golden for {len(next(iter(sampled.codes.values())))} frames")
         golden = design.style.counted_golden(sampled.codes)
         clipping = design.style.clipping(sampled.values, golden)
-        figures = frame_figures(design.calibration, clipping, design.style.warnings(clipping))
+        warnings = [*design.style.warnings(clipping), *half_warnings(design.graph, golden.tensors)]
+        figures = frame_figures(design.calibration, clipping, warnings)
         return cls(inputs=sampled.codes, golden=golden.tensors, figures=figures)
 
 

@@ -23,6 +23,7 @@ from pydantic import (
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, FloatType
+from hlsgen.base.type_text import FLOATING
 from hlsgen.designfile.schema_values import FIXED_PATTERN, check_accumulator, check_type
 from hlsgen.designfile.validation import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
 from hlsgen.designfile.widths import (
@@ -78,7 +79,9 @@ def check_bias(value: object) -> FixedType:
 
 
 def check_default(value: object) -> FixedType | FloatType | Bits | Literal["auto"]:
-    """auto, a fixed-point type, a width, or float32 for a network of tasks or on shared processors."""
+    """auto, a fixed-point type, a width, float32 for a network of tasks or on shared processors, or half for
+    tasks.
+    """
     if value == "auto":
         return "auto"
     if isinstance(value, FixedType | FloatType):
@@ -87,14 +90,16 @@ def check_default(value: object) -> FixedType | FloatType | Bits | Literal["auto
     if width is not None:
         return width
     if not isinstance(value, str):
-        fix = f"auto, float32, {TYPE_EXAMPLE}, or {WIDTH_EXAMPLE}"
+        fix = f"auto, float32, half, {TYPE_EXAMPLE}, or {WIDTH_EXAMPLE}"
         raise refused(must_be("auto, a number type or a width", value, fix))
     found: FixedType | FloatType = check_type(value)
     return found
 
 
-def check_sums(value: object) -> FixedType | Literal["exact", "tight"]:
-    """exact, tight or a fixed-point type."""
+def check_sums(value: object) -> FixedType | FloatType | Literal["exact", "tight"]:
+    """exact, tight or a fixed-point type; half or float32, which sums of half products may be in."""
+    if isinstance(value, FloatType) or (isinstance(value, str) and value.strip() in FLOATING):
+        return value if isinstance(value, FloatType) else FLOATING[value.strip()]
     refuse_width(value, "a sum's range is that of its products", f"exact, tight, or {TYPE_EXAMPLE}")
     found: FixedType | Literal["exact", "tight"] = _fixed(value, check_accumulator, "exact, tight, or ")
     return found
@@ -112,7 +117,7 @@ def _sized(words: str = "") -> WithJsonSchema:
 
 
 def check_input(value: object) -> FixedType | FloatType | Bits:
-    """The type of an input: fixed point, a width, or float32 with a network in float32."""
+    """The type of an input: fixed point, a width, or float32 or half with a network in it."""
     if isinstance(value, FixedType | FloatType):
         return value
     found: FixedType | FloatType | Bits = check_width(value) or check_type(value)
@@ -122,10 +127,10 @@ def check_input(value: object) -> FixedType | FloatType | Bits:
 Bias = Annotated[FixedType, PlainValidator(check_bias), _text()]
 Sized = Annotated[FixedType | Bits, PlainValidator(check_sized), _sized()]
 Default = Annotated[
-    FixedType | FloatType | Bits | Literal["auto"], PlainValidator(check_default), _sized("auto|float32")
+    FixedType | FloatType | Bits | Literal["auto"], PlainValidator(check_default), _sized("auto|float32|half")
 ]
 
-InputType = Annotated[FixedType | FloatType | Bits, PlainValidator(check_input), _sized("float32")]
+InputType = Annotated[FixedType | FloatType | Bits, PlainValidator(check_input), _sized("float32|half")]
 
 
 class _Section(BaseModel):
@@ -171,10 +176,16 @@ class PrecisionSection(BaseModel):
     input: Sized | None = None
     """Type of the input, or its width; None: as the other activations."""
     accumulator: (
-        Annotated[FixedType | Literal["exact", "tight"], PlainValidator(check_sums), _text("exact|tight")]
+        Annotated[
+            FixedType | FloatType | Literal["exact", "tight"],
+            PlainValidator(check_sums),
+            _text("exact|tight|half|float32"),
+        ]
         | None
     ) = None
-    """exact: no weights overflow it (default with weights: runtime); tight: these do not; or a type."""
+    """exact: no weights overflow it (default with weights: runtime); tight: these do not; or a type; of half
+    also float32.
+    """
     target_db: Annotated[float, Real(LEAST_TARGET_DB, MOST_TARGET_DB)] | None = None
     """Least signal to quantisation noise that auto gives each tensor; None: what the outputs need."""
     output_db: Annotated[float, Real(0, MOST_TARGET_DB)] = OUTPUT_DB

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hlsgen.base.fixed import NumberType
+from hlsgen.emit.environment import source_text
 from hlsgen.layers.base import Layer
 
 _C_TYPES = {
@@ -22,6 +25,23 @@ _C_TYPES = {
 def c_type(type_: NumberType) -> str:
     """The C type of an element's code in a plain array, or of the number itself in floating point."""
     return _C_TYPES[type_.dtype.name]
+
+
+HALF_HEADERS = ("half.h", "half_sums.h")
+"""What kernels in half include besides."""
+
+
+def header_files(names: Iterable[str], *, half: bool) -> dict[str, str]:
+    """{"src/hlsgen/lanes.h": text, ...}: headers that kernels include, for elements of half too if there are
+    such.
+    """
+    texts = {name: source_text(f"hls/hlsgen/{name}") for name in (*names, *(HALF_HEADERS if half else ()))}
+    if half:
+        # what packs elements must find the bits of a half when it is declared
+        static = '#include "hlsgen/static.h"\n'
+        assert texts["lanes.h"].count(static) == 1
+        texts["lanes.h"] = texts["lanes.h"].replace(static, f'#include "hlsgen/half.h"\n{static}')
+    return {f"src/hlsgen/{name}": text for name, text in texts.items()}
 
 
 def shape_constants(layer: Layer) -> dict[str, int]:

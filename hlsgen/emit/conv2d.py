@@ -11,14 +11,13 @@ import numpy as np
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.floating import HALF
 from hlsgen.cost.cycles import has_bias, interval, iterations
-from hlsgen.emit.constants import c_type, shape_constants
+from hlsgen.emit.constants import c_type, header_files, shape_constants
 from hlsgen.emit.environment import render, source_text
 from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.conv_words import BAND_LATENCY, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory
 from hlsgen.hardware.wave import band_constants, window_constants
-from hlsgen.hardware.wave_stage import float_sum_constants
 from hlsgen.layers import winograd
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
 from hlsgen.search.placement import Deployment
@@ -51,12 +50,8 @@ def folding_names(design: str, layer: str, count: int) -> list[tuple[str, str]]:
 
 def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
-    headers = (
-        *SHARED_HEADERS,
-        *(["winograd.h"] if k["winograd"] else []),
-        *(["half.h"] if k["half"] else []),
-    )
-    files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in headers}
+    headers = (*SHARED_HEADERS, "winograd.h") if k["winograd"] else SHARED_HEADERS
+    files = header_files(headers, half=k["half"])
     for template, path in (
         ("conv2d.h.j2", f"src/{k['layer']}.h"),
         ("kernel.h.j2", f"src/{k['name']}.h"),
@@ -120,7 +115,7 @@ def _types(mapping: ConvMapping) -> dict[str, Any]:
         "has_bias": has_bias(mapping),
     }
     if layer.is_float:
-        values |= float_sum_constants(layer, mapping.folding.fabric_pe, mapping.folding.pe)
+        values |= layer.float_cores.constants(mapping.folding.fabric_pe, mapping.folding.pe)
     else:
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         values |= {

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 MOST_COLUMNS = 120
+CONTINUED = "\\"
+"""What ends the lines of a pragma but the last."""
 FARTHEST = 80
 """The column of a bracket up to which lines are aligned with it; else they are indented by four."""
 _COMMENTED = re.compile(r"(?P<code>(?! *(?://|#)).*?\S) {2,}(?P<comment>// .*)")
@@ -22,7 +24,13 @@ _VALUE = re.compile(r" *(?:return |[^=]* = )")
 def formatted(text: str) -> str:
     """`text` with lines of at most 120 columns, where they can be broken. Pragmas stay as they are."""
     narrow = [part for line in text.split("\n") for part in _comment_apart(line)]
-    return "\n".join(part for line in _aligned(narrow) for part in _broken(line))
+    lines = list(_aligned(narrow))
+    before = ["", *lines]
+    return "\n".join(
+        part
+        for last, line in zip(before, lines, strict=False)
+        for part in ([line] if CONTINUED in (last[-1:], line[-1:]) else _broken(line))
+    )
 
 
 def _comment_apart(line: str) -> Iterator[str]:

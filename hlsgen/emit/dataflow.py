@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
+from hlsgen.base.floating import HALF
 from hlsgen.base.version import VERSION
 from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS, lies_in_uram
 from hlsgen.emit.adapters import (
@@ -20,7 +21,7 @@ from hlsgen.emit.adapters import (
     weight_port,
     word_name,
 )
-from hlsgen.emit.constants import c_type, shape_constants
+from hlsgen.emit.constants import c_type, header_files, shape_constants
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import Pipeline
@@ -50,12 +51,17 @@ def dataflow_files(pipeline: Pipeline, names: KernelNames, board: Board) -> dict
     """The kernel's sources and its testbench, by path in the build folder."""
     k = kernel_context(pipeline, names, board)
     testbench = render("hls/dataflow/testbench.cpp.j2", k=k, version=VERSION)
-    return shared_files() | kernel_files(pipeline, names, board) | {f"tb/{names.kernel}_tb.cpp": testbench}
+    half = any(stage.layer.output.type == HALF for stage in pipeline.stages.values())
+    return (
+        shared_files(half=half)
+        | kernel_files(pipeline, names, board)
+        | {f"tb/{names.kernel}_tb.cpp": testbench}
+    )
 
 
-def shared_files() -> dict[str, str]:
-    """What every kernel includes, and every testbench."""
-    files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in SHARED_HEADERS}
+def shared_files(*, half: bool = False) -> dict[str, str]:
+    """What every kernel includes, and every testbench. half: there are tensors of this type."""
+    files = header_files(SHARED_HEADERS, half=half)
     files["tb/npy.h"] = source_text("hls/npy.h")
     files["tb/frames.h"] = source_text("hls/dataflow/frames.h")
     return files
@@ -142,6 +148,8 @@ def _weights(stage: Stage, place: WeightPlace, board: Board) -> dict[str, Any]:
 def _table(name: str, words: Codes, type_: NumberType) -> dict[str, Any]:
     """A constant array's rows as C++ text, and its element's type."""
     literal = type_.literal if isinstance(type_, FloatType) else lambda code: str(int(code))
+    if type_ == HALF:
+        words, literal = words.astype(np.float16).view(np.uint16), lambda code: str(int(code))
     rows = ["{" + ", ".join(literal(code) for code in row) + "}" for row in words]
     return {f"{name}_rows": rows, f"{name}_lanes": words.shape[1], f"{name}_c": c_type(type_)}
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes
+from hlsgen.base.floating import HALF
 from hlsgen.base.version import VERSION
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.adapters import ddr_format
@@ -74,7 +75,7 @@ def task_network_files(
     choice: LayerwiseHardware, graph: Graph, *, name: str, source: str, board: Board
 ) -> dict[str, str]:
     """The sources of the kernels, of what calls them, and of the testbench."""
-    files = shared_files()
+    files = shared_files(half=graph.input.type == HALF)
     for kernel in choice.kernels:
         files |= kernel_files(kernel.pipeline, KernelNames(kernel=kernel.name, source=source), board)
     k = _host(choice, graph, name, source)

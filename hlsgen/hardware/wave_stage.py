@@ -22,7 +22,6 @@ from hlsgen.hardware.conv_band import access_patterns
 from hlsgen.hardware.conv_words import BAND_LATENCY, FIXED_SUM_LATENCY, FLOAT_SUM_LATENCY
 from hlsgen.hardware.wave import Wave, band_constants, wave_of, window_constants
 from hlsgen.hardware.wave_words import arriving_pairs, arriving_rows, fewest_waiting, powers, rows_arriving
-from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.stage import LEAST_SUMS, Buffer, Schedule, StreamFormat, Times, Work
 
@@ -453,27 +452,12 @@ class WaveStage(ConvStage):
             }
         cores = layer.float_cores
         return self.types() | {
-            **float_sum_constants(layer, self.fold.fabric_pe, self.fold.pe),
+            **cores.constants(self.fold.fabric_pe, self.fold.pe),
             "low": layer.low,
             "high": layer.high,
             "low_value": cores.sums.literal(layer.low or 0.0),
             "high_value": cores.sums.literal(layer.high or 0.0),
         }
-
-
-def float_sum_constants(layer: Conv2d, fabric_pe: int, pe: int) -> dict[str, Any]:
-    """What templates name of a floating-point layer's sums, of which `fabric_pe` of `pe` are built of logic
-    cells.
-    """
-    cores = layer.float_cores
-    return {
-        "dot_name": cores.sums.cpp,
-        "dot_call": cores.dot,
-        "dot_types": "",
-        "in_dsp": cores.in_dsp,
-        "in_fabric": cores.in_fabric,
-        "running_add": cores.running_add(fabric_pe, pe),
-    }
 
 
 def _runs(begin: Times, counts: Times) -> Times:

@@ -75,7 +75,8 @@ def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
     count = _word_beats(words.shape[1], bits)
     padded = np.zeros((len(words), count * lanes), np.uint64)
     mask = np.uint64((1 << bits) - 1)
-    codes = words.view(np.uint32) if words.dtype == np.float32 else words.astype(np.int64).view(np.uint64)
+    floating = words.dtype.kind == "f"
+    codes = words.view(f"u{words.dtype.itemsize}") if floating else words.astype(np.int64).view(np.uint64)
     padded[:, : words.shape[1]] = codes & mask
     shifts = np.arange(lanes, dtype=np.uint64) * np.uint64(bits)
     beats: NDArray[np.uint64] = np.bitwise_or.reduce(

@@ -196,7 +196,12 @@ def floating_result(
     """Sums, codes of `source`, within limits that are numbers of it, rounded to codes of `type_`."""
     assert isinstance(source, FloatType)
     limits = [None if one is None else source.nearest(one) for one in (low, high)]
-    return type_.stored(type_.rounded(limited(sums, *limits)))
+    return rounded_as(type_, limited(sums, *limits))
+
+
+def rounded_as(type_: FloatType, singles: Codes) -> Codes:
+    """What operations in float32 give as codes of `type_`."""
+    return type_.stored(type_.rounded(singles))
 
 
 def frames_of(codes: Codes, shape: Shape) -> Codes:

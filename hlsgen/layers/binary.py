@@ -11,7 +11,8 @@ import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, product_type, sum_type
-from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
+from hlsgen.base.floating import HALF
+from hlsgen.layers.base import Layer, Shape, Tensor, frames_of, rounded_as
 from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
@@ -86,7 +87,11 @@ class Binary(Layer):
     def golden(self, *codes: Codes) -> Codes:
         left, right = frames_of(codes[0], self.left.shape), frames_of(codes[1], self.right.shape)
         if isinstance(self.result_type, FloatType):
-            return self._combined(left, right)
+            if left.dtype == np.float64:
+                return self._combined(left, right)
+            with np.errstate(over="ignore", invalid="ignore"):
+                single = self._combined(left.astype(np.float32), right.astype(np.float32))
+            return rounded_as(self.result_type, single)
         exact = self.exact_type
         if exact.width > 63:
             left, right = left.astype(object), right.astype(object)
@@ -99,7 +104,7 @@ class Binary(Layer):
         if result is not None:
             return replace(fresh, result_type=result)
         if isinstance(left, FloatType) or isinstance(right, FloatType):
-            return replace(fresh, result_type=FloatType())
+            return replace(fresh, result_type=left if isinstance(left, FloatType) else right)
         problems = fresh._width_problems()
         if problems:
             raise DesignError(problems)
@@ -215,7 +220,8 @@ class BinaryStage(PeriodicStage):
     def work(self) -> tuple[Work, ...]:
         operator = "mul" if self.layer.kind == "mul" else "add"
         if self.layer.is_float:
-            return (Work(operator=f"float_{operator}", count=self.output.lanes),)
+            kind = "half" if self.layer.result_type == HALF else "float"
+            return (Work(operator=f"{kind}_{operator}", count=self.output.lanes),)
         widths = tuple(type_.width for type_ in self.layer.operand_types)
         return (Work(operator=operator, count=self.output.lanes, bits=widths),)
 
@@ -223,7 +229,7 @@ class BinaryStage(PeriodicStage):
         return {
             "operator": OPERATORS[self.layer.kind],
             "right_t": self.layer.right.type.cpp,
-            "exact_t": "float" if self.layer.is_float else self.layer.exact_type.cpp,
+            "exact_t": self.layer.result_type.cpp if self.layer.is_float else self.layer.exact_type.cpp,
             "broadcasts": self.layer.broadcasts,
             "PX": self.fold.px,
             "SIMD": self.fold.simd,

@@ -11,7 +11,7 @@ import numpy as np
 
 from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, tight_accumulator
-from hlsgen.layers.base import frames_of, limited
+from hlsgen.layers.base import floating_result, frames_of, limited
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.stage import Fold, Stage, Work, pixel_folds
 from hlsgen.layers.unary import Unary
@@ -100,7 +100,9 @@ class Clamp(Unary, kind="clamp"):
     def golden(self, *codes: Codes) -> Codes:
         frames = frames_of(codes[0], self.source.shape)
         if isinstance(self.result_type, FloatType):
-            return limited(frames, self.low, self.high)
+            if frames.dtype == np.float64:
+                return limited(frames, self.low, self.high)
+            return floating_result(frames, self.source.type, self.low, self.high, self.result_type)
         if self.limited_type.width > 63:
             frames = frames.astype(object)
         return self.result_type.cast(_clipped(frames, *self.limit_codes), self.limited_type)
@@ -128,12 +130,12 @@ class ClampStage(ElementwiseStage):
         return (Work(operator="compare", count=count, bits=(width,)),)
 
     def constants(self) -> dict[str, Any]:
-        if self.layer.is_float:
+        if isinstance(self.layer.result_type, FloatType):
             low, high = (
-                None if limit is None else FloatType().literal(limit)
+                None if limit is None else self.layer.result_type.literal(limit)
                 for limit in (self.layer.low, self.layer.high)
             )
-            return {**super().constants(), "limited_t": "float", "low": low, "high": high}
+            return {**super().constants(), "limited_t": self.layer.result_type.cpp, "low": low, "high": high}
         type_ = self.layer.limited_type
         # a limit was a double before it became a code, so as a double it is exact again
         low, high = (

@@ -254,7 +254,8 @@ class Conv2d(Layer, kind="conv2d"):
             return self.float64_sums(codes)
         padded = self._padded(self._frames(codes))
         if self.is_float:
-            return self._float_sums(padded, simd)
+            with np.errstate(over="ignore", invalid="ignore"):  # half ends early: infinities may meet
+                return self._float_sums(padded, simd)
         return self._fixed_sums(padded, simd)
 
     def result_of(self, sums: Codes) -> Codes:

@@ -37,6 +37,17 @@ class FloatCores:
     in_dsp: str
     in_fabric: str
 
+    def constants(self, fabric_pe: int, pe: int) -> dict[str, str]:
+        """What templates name of a layer's sums, of which `fabric_pe` of `pe` are built of logic cells."""
+        return {
+            "dot_name": self.sums.cpp,
+            "dot_call": self.dot,
+            "dot_types": "",
+            "in_dsp": self.in_dsp,
+            "in_fabric": self.in_fabric,
+            "running_add": self.running_add(fabric_pe, pe),
+        }
+
     def running_add(self, fabric_pe: int, pe: int) -> str:
         """The addition of a pass to the running sum, built where the pass' own adders are, as C++."""
         in_dsp, in_fabric = (f"{where}::add(before, dot[p])" for where in (self.in_dsp, self.in_fabric))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.fixed import Codes, FloatType
+from hlsgen.base.floating import HALF
 from hlsgen.layers.base import Layer, pairwise_sum
 from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.stage import LEAST_SUMS, Buffer, Fold, StreamFormat, Times, Work
@@ -102,6 +103,7 @@ class FloatSumStage(PeriodicStage):
             "average": self.average,
             "RECIPROCAL": FloatType().literal(1 / self.pixels),
             "function": "sum",
+            "half": self.layer.output_type == HALF,
         }
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
-from hlsgen.layers.base import Shape, float_reciprocals, frames_of
+from hlsgen.layers.base import Shape, float_reciprocals, frames_of, rounded_as
 from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.float_sum_stage import FloatSumStage, WholeFloatSumStage, partial_sums
 from hlsgen.layers.periodic_stage import PeriodicStage, whole
@@ -88,10 +88,13 @@ class GlobalPool(Pool, kind="global_pool"):
         pixels = frames.reshape(*frames.shape[:2], -1)
         if self.function == "max":
             found = np.take_along_axis(pixels, pixels.argmax(axis=2, keepdims=True), axis=2)
-        elif frames.dtype == np.float32:
-            found = partial_sums(list(np.moveaxis(pixels, 2, 0)))[..., None]
+        elif frames.dtype != np.float64:
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = partial_sums(list(np.moveaxis(pixels.astype(np.float32), 2, 0)))[..., None]
             if self.function == "average":
                 found = found * float_reciprocals(np.asarray(self.pixels))
+            assert isinstance(self.result_type, FloatType)
+            found = rounded_as(self.result_type, found)
         else:
             found = pixels.sum(axis=2, keepdims=True)
             if self.function == "average":

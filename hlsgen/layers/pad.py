@@ -50,7 +50,7 @@ class Pad(Selection, kind="pad"):
         """The bits of `value_code`."""
         code, type_ = self.value_code, self.source.type
         if isinstance(type_, FloatType):
-            return int(np.float32(code).view(np.uint32))
+            return int(np.array(code, type_.dtype).view(f"u{type_.dtype.itemsize}"))
         return int(code) % (1 << type_.width)
 
     def check(self) -> list[Problem]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType
-from hlsgen.layers.base import Shape, first_largest, float_reciprocals, frames_of, pairwise_sum
+from hlsgen.layers.base import Shape, first_largest, float_reciprocals, frames_of, pairwise_sum, rounded_as
 from hlsgen.layers.pool import Counts, Pool
 from hlsgen.layers.stage import Fold, Stage, pixel_folds
 from hlsgen.layers.unary import Unary
@@ -143,8 +143,10 @@ class Pool2d(Pool, kind="pool2d"):
                 return largest
             return self.result_type.cast(largest, self.source_type)
         if isinstance(self.result_type, FloatType):
-            if frames.dtype == np.float32:
-                return self._combined(frames, pairwise_sum, 0) * float_reciprocals(self._counts())
+            if frames.dtype != np.float64:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    sums = self._combined(frames.astype(np.float32), pairwise_sum, 0)
+                    return rounded_as(self.result_type, sums * float_reciprocals(self._counts()))
             return self._combined(frames, partial(reduce, np.add), 0) / self._counts()
         if self.source_type.width + math.prod(self.kernel).bit_length() > 63:
             frames = frames.astype(object)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.base.fixed import FixedType, FloatType, NumberType, tight_accumulator
+from hlsgen.base.floating import FLOAT32, HALF
 from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.pool import PoolingStage
 from hlsgen.layers.pool2d import Pool2d
@@ -72,7 +73,7 @@ class PoolStage(PoolingStage):
         """The type of one column's pixels combined."""
         type_ = self.layer.source.type
         if not self.averages or isinstance(type_, FloatType):
-            return type_
+            return FLOAT32 if self.averages else type_  # averages of half are computed in float32, too
         rows = max(self.layer.inside[0])
         return tight_accumulator(rows * type_.min_code, rows * type_.max_code, type_.fraction)
 
@@ -112,6 +113,7 @@ class PoolStage(PoolingStage):
             "column_t": self.column_type.cpp,
             "IN_BITS": layer.source.type.width,
             "floating": layer.is_float,
+            "half": layer.source.type == HALF,
             "signed": isinstance(layer.source.type, FixedType) and layer.source.type.signed,
             "FIRST_ROW": -raster.lag_rows % raster.rows,
             "FRAME_ITERATIONS": self.interval,

@@ -58,7 +58,7 @@ class Unary(OneSource):
     def retyped(self, sources: tuple[NumberType, ...], result: NumberType | None) -> Self:
         fresh = replace(self, source=replace(self.source, type=sources[0]))
         if result is None:
-            result = FloatType() if isinstance(sources[0], FloatType) else fresh.natural_type
+            result = sources[0] if isinstance(sources[0], FloatType) else fresh.natural_type
         return replace(fresh, result_type=result)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, FloatType
+from hlsgen.base.floating import FLOAT32, HALF
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
@@ -24,6 +25,7 @@ from hlsgen.model.ir import Graph
 from hlsgen.model.ports import Floats
 from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
+from hlsgen.passes.half_precision import half_precision
 from hlsgen.passes.single_precision import refused_by_kernels, single_precision
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.quantising.float_run import FloatRun
@@ -129,12 +131,17 @@ def from_float(
     constraints = options.full_constraints
     any_weights = constraints.weights.any_weights(reference)
     asked = precision_of(precision)
+    if isinstance(asked.accumulator, FloatType) and not isinstance(asked.default, FloatType):
+        message = f"accumulator is {asked.accumulator}, in which only products of halves are added up"
+        fix = "precision: {default: half, accumulator: float32}; or exact, tight or a fixed-point type"
+        raise DesignError(Problem(message=message, fix=fix))
     if isinstance(asked.default, FloatType):
+        options = _in_floating_point(asked, asked.default, options, reference)
         if asked.default.is_half:
-            message = "precision is half, which a convolution by itself computes in, and no network yet"
-            raise DesignError(Problem(message=message, fix="float32, auto, or a type such as fixed<16,6>"))
-        options = _in_float32(asked, options, reference)
-        graph = single_precision(reference, shared="shared" in options.styles)
+            sums = asked.accumulator if isinstance(asked.accumulator, FloatType) else HALF
+            graph = half_precision(reference, sums)
+        else:
+            graph = single_precision(reference, shared="shared" in options.styles)
         return _design(
             graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
         )
@@ -188,7 +195,7 @@ def with_precision(
     Raises DesignError: types that cannot be, or float32.
     """
     if isinstance(precision.default, FloatType):
-        message = "precision: float32 is no fixed point, and its hardware is of other styles"
+        message = f"precision: {precision.default} is no fixed point, and its hardware is of other styles"
         raise DesignError(Problem(message=message, fix="a width such as 8, auto, or a type"))
     any_weights = style.constraints.weights.any_weights(run.graph)
     graph, known = quantised_network(run.graph, precision, run, any_weights, progress)
@@ -221,27 +228,36 @@ def _check_ranges(run: FloatRun) -> None:
         raise DesignError(problems)
 
 
-def _in_float32(precision: Precision, options: Options, graph: Graph) -> Options:
-    """The options of a network in float32, which styles dataflow and mixed have no hardware for.
+def _in_floating_point(precision: Precision, type_: FloatType, options: Options, graph: Graph) -> Options:
+    """The options of a network in float32, which styles dataflow and mixed have no hardware for; or in half,
+    of which style shared has none either.
 
     Raises DesignError: one of these, or other types too.
     """
-    refused = {name: _fixed_only(name) for name in options.styles if name in ("dataflow", "mixed")}
+    lacks = ("dataflow", "mixed", "shared") if type_.is_half else ("dataflow", "mixed")
+    refused = {name: _others_only(name, type_) for name in options.styles if name in lacks}
     lacking = refused_by_kernels(graph)
     if options.style == AUTO and lacking:
         refused["tasks"] = lacking[0]
     if options.style in refused:
         raise DesignError(refused[options.style])
-    if precision != Precision(default=precision.default):
-        message = "precision: float32 is of weights, sums and results alike"
-        raise DesignError(Problem(message=message, fix="precision: float32 and no other key"))
+    sums = (None, type_, FLOAT32) if type_.is_half else (None,)
+    if precision.accumulator not in sums or replace(precision, accumulator=None) != Precision(default=type_):
+        message = f"precision: {type_} is of weights, sums and results alike"
+        keys = "no other key but accumulator: float32" if type_.is_half else "no other key"
+        raise DesignError(Problem(message=message, fix=f"precision: {type_} and {keys}"))
     return replace(options, refused={**options.refused, **refused})
 
 
-def _fixed_only(style: str) -> Problem:
+def _others_only(style: str, type_: FloatType) -> Problem:
+    """Why a style has no hardware for the type."""
+    if style == "shared":
+        message = f"precision is {type_}, and shared processors compute in fixed point or float32"
+        return Problem(message=message, fix="style: tasks; or float32, or fixed<16,6>")
     what = "what feeds shared processors" if style == "mixed" else "a streaming kernel"
-    message = f"precision is float32, and {what} computes in fixed point"
-    return Problem(message=message, fix="style: tasks or shared; or auto, or fixed<16,6>")
+    message = f"precision is {type_}, and {what} computes in fixed point"
+    styles = "tasks" if type_.is_half else "tasks or shared"
+    return Problem(message=message, fix=f"style: {styles}; or auto, or fixed<16,6>")
 
 
 def from_fixed(

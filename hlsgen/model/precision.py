@@ -71,17 +71,18 @@ class Precision:
     """`default`: the type of activations, their width, or auto; float32: that of weights and sums
     too. Weights are as wide, with the integer bits they need.
 
-    accumulator: exact (no overflow whatever the weights of this width), tight (none for these weights), or
-    a type that sums are narrowed to; None: exact where the design wishes weights at run time, else tight.
-    What auto is to reach: output_db and agreement (0: whatever comes) are asked of the outputs, on frames
-    that did not choose the ranges; target_db of every tensor (None: what the outputs need); a tensor's type
-    holds headroom x the range that the frames showed (1: no more than that; None: by how much these differ).
+    accumulator: exact (no overflow whatever the weights of this width), tight (none for these weights), or a
+    type that sums are narrowed to; with half, half or float32; None: exact where the design wishes weights at
+    run time, else tight. What auto is to reach: output_db and agreement (0: whatever comes) are asked of the
+    outputs, on frames that did not choose the ranges; target_db of every tensor (None: what the outputs
+    need); a tensor's type holds headroom x the range that the frames showed (1: no more than that; None: by
+    how much these differ).
     """
 
     default: FixedType | FloatType | Bits | Literal["auto"] = "auto"
     weights: FixedType | Bits | None = None
     input: FixedType | Bits | None = None
-    accumulator: Literal["exact", "tight"] | FixedType | None = None
+    accumulator: Literal["exact", "tight"] | FixedType | FloatType | None = None
     target_db: float | None = None
     output_db: float = OUTPUT_DB
     agreement: float = AGREEMENT

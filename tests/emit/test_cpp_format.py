@@ -65,3 +65,10 @@ def test_headers_that_are_emitted_as_they_stand_have_no_long_lines() -> None:
     for header in headers:
         lines = header.read_text(encoding="utf-8").splitlines()
         assert [line for line in lines if len(line) > MOST_COLUMNS and not line.startswith("#pragma")] == []
+
+
+def test_lines_of_a_pragma_stay_together() -> None:
+    """A lone backslash on a line of its own would end the pragma on the line before."""
+    clause = "    out([" + "a" * 101 + "]results, \\"
+    text = f"#pragma oss task device(fpga) \\\n{clause}\n{clause[:-1]}more)\nvoid f();"
+    assert max(map(len, text.split("\n"))) > 110 and formatted(text) == text

@@ -129,9 +129,9 @@ MUTANTS = [
 def test_mutants_are_caught(old: str, new: str, tmp_path: Path) -> None:
     layer, folding = half_conv(), Folding(rows=2, pe=2, simd=2)
     kernel = emit_kernel(layer, folding, tmp_path)
-    path = kernel.folder / "src" / "hlsgen" / "half.h"
+    path = kernel.folder / "src" / "hlsgen" / "half_sums.h"
     text = path.read_text()
-    assert old in text, f"{old!r} is not in half.h: the mutant has to follow the header"
+    assert old in text, f"{old!r} is not in half_sums.h: the mutant has to follow the header"
     path.write_text(text.replace(old, new))
     x = frames_for(layer, 1)
     run = run_kernel(kernel, x, record_ports=False)

@@ -56,7 +56,7 @@ def test_files_hold_halves(made: HostBuild) -> None:
     assert set(kinds.values()) == {np.dtype(np.float16)}
     source = (made.build / "src" / "conv1.h").read_text()
     assert "typedef half in_t;" in source and "constexpr int IN_SLOT = 16;" in source
-    assert "impl=fulldsp" in (made.build / "src" / "hlsgen" / "half.h").read_text()
+    assert "impl=fulldsp" in (made.build / "src" / "hlsgen" / "half_sums.h").read_text()
 
 
 @pytest.mark.parametrize("arguments", ["codes", "fixed"])

@@ -47,11 +47,7 @@ struct recorder {
 
 template <typename T, int N>
 inline void append_codes(std::vector<std::uint64_t> &codes, const hlsgen::lanes<T, N> &word) {
-    for (int l = 0; l < N; ++l) codes.push_back(hlsgen::bits_of<T::width>(word.lane[l]).to_uint64());
-}
-template <int N>
-inline void append_codes(std::vector<std::uint64_t> &codes, const hlsgen::lanes<float, N> &word) {
-    for (int l = 0; l < N; ++l) codes.push_back(hlsgen::bits_of<32>(word.lane[l]).to_uint64());
+    for (int l = 0; l < N; ++l) codes.push_back(hlsgen::bits_of<hlsgen::width_of<T>::BITS>(word.lane[l]).to_uint64());
 }
 template <typename T>
 inline void append_codes(std::vector<std::uint64_t> &, const T &) {}

@@ -130,7 +130,7 @@ WRONG: list[Any] = [
     {"input": 100},
     "fixed<0,1>",
     {"default": "best"},
-    {"accumulator": "float32"},
+    {"accumulator": "float64"},
     {"accumulator": "tigth"},
     {"acumulator": "tight"},
     {"target_db": 3},

@@ -323,7 +323,7 @@ def test_types_by_layer() -> None:
         ({"conv1": {"wieghts": "fixed<8,1>"}}, "conv1: `wieghts` is no key"),
         ({"conv1": 3.5}, "precision: `conv1` is no key"),
         ({"acumulator": "tight"}, "did you mean 'accumulator'"),
-        ({"accumulator": "float32"}, "computes in fixed point"),
+        ({"accumulator": "float64"}, "must be exact, tight or a number type"),
         ({"target_db": 3}, "`target_db` must be a number from 6 to 120"),
         ({"headroom": "2"}, "`headroom` must be a number from 1 to 16"),
         ({"calibration": "x.npy"}, "in a design file only"),

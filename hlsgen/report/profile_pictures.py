@@ -182,7 +182,7 @@ def _row(one: TensorFigures, top: int, low: int, high: int) -> BinadeRow:
     for power, count in one.binades.items():
         at = max(int(power), low)
         counts[at] = counts.get(at, 0) + count
-    most = max(counts.values(), default=1)
+    most = max([1, *counts.values()])
     whole = max(1, sum(counts.values()))
     span = None
     if one.top is not None and one.bottom is not None:

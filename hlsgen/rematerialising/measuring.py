@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.short_repr import Brief
 from hlsgen.frontends.torch.package import torch
 from hlsgen.rematerialising.chain import Stage
-from hlsgen.rematerialising.peaks import recorded, storage_bytes
+from hlsgen.rematerialising.peaks import now, recorded, storage_bytes
 from hlsgen.rematerialising.segments import Segment
 from hlsgen.rematerialising.state import Changing, Everything, same
 
@@ -92,14 +91,14 @@ def _timed(segment: Segment, x: torch.Tensor, everything: Everything) -> tuple[f
     times, first = [], None
     for _ in range(REPEATS):
         source = _source(x)
-        start = time.perf_counter()
+        start = now()
         with torch.enable_grad():
             output = segment(source)
-        middle = time.perf_counter()
+        middle = now()
         if first is None:
             first = output.detach()
         _backward(output, source)
-        times.append((middle - start, time.perf_counter() - middle))
+        times.append((middle - start, now() - middle))
         everything.undo()
     assert first is not None
     return min(one for one, _ in times), min(one for _, one in times), first

@@ -134,12 +134,37 @@ def test_the_least_memory_is_enough_and_less_is_refused() -> None:
         hlsgen.rematerialise(module, frame, needed - 1)
 
 
+@pytest.mark.parametrize("return_quant_tensor", [False, True], ids=["tensors", "tensors with scales"])
+def test_layers_of_brevitas_train_alike(return_quant_tensor: bool) -> None:
+    """Their scales come from statistics of the first batches, counted in plain attributes."""
+    qnn = pytest.importorskip("brevitas.nn", reason="Brevitas is not installed")
+    layers: list[nn.Module] = [qnn.QuantIdentity(bit_width=8, return_quant_tensor=return_quant_tensor)]
+    for channels in (3, 16, 16):
+        layers += [
+            qnn.QuantConv2d(channels, 16, 3, padding=1, weight_bit_width=4),
+            nn.BatchNorm2d(16),
+            qnn.QuantReLU(bit_width=4, return_quant_tensor=return_quant_tensor),
+        ]
+    module, frame = (
+        nn.Sequential(*layers, nn.Flatten(), nn.Linear(16 * 64, 5)).train(),
+        torch.rand(6, 3, 8, 8),
+    )
+    plain = copy.deepcopy(module)
+    budgeted = hlsgen.rematerialise(module, frame, least(module, frame))
+    assert budgeted.plan.again
+    frames = [torch.rand(frame.shape) for _ in range(3)]
+    for one, other in zip(trained(plain, frames), trained(budgeted, frames), strict=True):
+        assert torch.equal(one, other)
+
+
 def test_blocks_are_one_stage_and_batch_norm_and_relu_are_one() -> None:
     plan = hlsgen.rematerialise(nets.Residual().train(), torch.rand(nets.PICTURE), "1GB").plan
     names = [stage.name for stage in plan.chain.stages]
     assert [name for name in names if name.startswith("blocks")] == [f"blocks.{i}" for i in range(3)]
     plan = hlsgen.rematerialise(nets.plain().train(), torch.rand(nets.PICTURE), "1GB").plan
-    assert "1 to 2" in [stage.name for stage in plan.chain.stages], "its tensor between is kept by no layer"
+    names = [stage.name for stage in plan.chain.stages]
+    assert "1 to 2" in names, "a tensor that is written over"
+    assert names[-3:] == ["6 to 8", "9 to 10", "loss"], "a view, and what LogSoftmax does not keep"
 
 
 def test_evaluation_and_no_grad_call_the_module_itself() -> None:

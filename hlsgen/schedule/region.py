@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Sequence
 
-from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
+from hlsgen.schedule.accesses import TAKES_A_WORD, Access, Paths, ordered, stream_of
 from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
 from hlsgen.schedule.choices import Choices
@@ -402,19 +402,20 @@ class _Building:
         elif (function := library_function(name)) and one.name:
             index = self._new(None, one, block, self._sources(one.operands)).index
             self.region.library[index], self.node_of[one.name] = function, index
-        elif name not in ("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot"):
+        elif name not in ("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot", "__hls_shift_slot"):
             self.region.calls.add(name)
             if one.name:
                 self._alias(one, self._sources(one.operands), block)
 
     def _stream(self, one: Instruction, block: str, kind: str, which: str, bits: int) -> None:
         after = [self.guard, *self.control.of[block]]
-        if kind in ("fifo_write", "axi_write") and isinstance(one.operands[1], Local):
+        if kind in TAKES_A_WORD and isinstance(one.operands[1], Local):
             after += self.slots.get(one.operands[1].name, [])
         after += self._sources(one.operands[1:])
-        operation = Operation(kind=kind, widths=(bits,), result=bits if "read" in kind else 0)
+        gives = "read" in kind or kind == "shift_register"
+        operation = Operation(kind=kind, widths=(bits,), result=bits if gives else 0)
         node = self._new(operation, one, block, after)
-        writes = kind in ("fifo_write", "axi_write")
+        writes = kind in TAKES_A_WORD
         node.access = Access(node.index, None, writes, block, one)
         self.streams.setdefault(f"{which}.{kind}", []).append(node.access)
         if one.name:

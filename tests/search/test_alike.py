@@ -56,7 +56,7 @@ def test_options_are_looked_for_once(convolutions: int, monkeypatch: pytest.Monk
 
 
 def test_the_cheapest_near_an_interval_is_the_cheapest_of_all() -> None:
-    """Foldings far faster than asked for are left out, and no sum of shares of the board is less with them."""
+    """Foldings far faster than asked for are left out, and no sum of shares of a board is less with them."""
     graph, constraints = residual(6, 8, convolutions=3), NetworkConstraints()
     prices = 1 / np.maximum(vector_of_board(BOARD), 1)
     whole = all_options(graph, BOARD, constraints)

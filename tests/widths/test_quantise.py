@@ -194,11 +194,11 @@ def test_held_out_frames_that_lose_more_are_said(design: Any, folder: Path) -> N
 
 
 def test_where_nothing_is_sure_the_nearest_is_chosen(design: Any, found: Any) -> None:
-    """Ten standard errors are more than the loss allowed: what keeps it is chosen, and the command says so."""
-    again = hlsgen.quantise(design, widths=(3, 5), uniform=(5, 3), loss=0.05, sigma=10)
+    """Ten standard errors exceed the loss allowed: what keeps it is chosen, and the command says so."""
+    again = hlsgen.quantise(design, widths=(3, 5), uniform=(5, 3), loss=0.15, sigma=10)
     every = [*again.front, *again.uniform]
-    assert not any(one.loss.lost + 10 * one.loss.error <= 0.05 for one in every)
-    able = [one for one in every if one.loss.lost <= 0.05 + 1e-12]
+    assert not any(one.loss.lost + 10 * one.loss.error <= 0.15 for one in every)
+    able = [one for one in every if one.loss.lost <= 0.15 + 1e-12]
     assert again.chosen in able and again.chosen.price > 0
     nearest = min(one.loss.lost + 10 * one.loss.error for one in able)
     assert again.chosen.loss.lost + 10 * again.chosen.loss.error == nearest

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hlsgen.schedule.accesses import TAKES_A_WORD, Access, Paths, ordered, stream_of
 from hlsgen.schedule.bits import PossibleOnes
@@ -16,6 +17,7 @@ from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
 from hlsgen.schedule.choices import Choices
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, passing_by, reverse_postorder
+from hlsgen.schedule.copied_words import words_of_copy
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING, library_function
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
@@ -465,23 +467,27 @@ class _Building:
         if not isinstance(length, Constant) or not length.value:
             self.region.calls.add("a copy of a length that is not constant")
             return
-        bits = 8 * length.value
-        sources: list[int] = []
-        if ".memset" not in one.callee:
-            sources = self._read_word(one, one.operands[1], bits, block)
-        self._write_word(one, one.operands[0], bits, block, sources)
+        words = words_of_copy(one, length.value, self.owner)
+        for at in range(0, length.value, length.value // words):
+            bits = 8 * length.value // words
+            sources: list[int] = []
+            if ".memset" not in one.callee:
+                sources = self._read_word(one, one.operands[1], bits, block, at)
+            self._write_word(one, one.operands[0], bits, block, sources, at)
 
-    def _read_word(self, one: Instruction, pointer: Operand, bits: int, block: str) -> list[int]:
+    def _read_word(self, one: Instruction, pointer: Operand, bits: int, block: str, at: int) -> list[int]:
+        """at: bytes behind the pointer."""
         address = self.owner.addresses.of(pointer)
         if address is None:
             return []
         name = address.base.name
         if is_word_of_call(address.base, self.owner.definitions):
             return [self.node_of[name]] if name in self.node_of else self.slots.get(name, [])
+        address = replace(address, offset=address.offset + Linear(at))
         return [self._memory_access(one, address, block, bits, writes=False, after=[])]
 
     def _write_word(
-        self, one: Instruction, pointer: Operand, bits: int, block: str, sources: list[int]
+        self, one: Instruction, pointer: Operand, bits: int, block: str, sources: list[int], at: int
     ) -> None:
         address = self.owner.addresses.of(pointer)
         if address is None:
@@ -489,6 +495,7 @@ class _Building:
         if is_word_of_call(address.base, self.owner.definitions):
             self.slots.setdefault(address.base.name, []).extend(sources)
         else:
+            address = replace(address, offset=address.offset + Linear(at))
             self._memory_access(one, address, block, bits, writes=True, after=sources)
 
     def _multiply_add(self, one: Instruction, block: str) -> None:

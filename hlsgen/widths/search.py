@@ -103,9 +103,9 @@ def _check(style: object, least: str, widths: Sequence[int], loss: float, sigma:
     problems = []
     if least not in LEAST:
         problems.append(Problem(message=f"least is {least!r:.40}", fix=f"one of {', '.join(LEAST)}"))
-    if not widths or not all(isinstance(one, int) and 2 <= one <= WIDEST for one in widths):
+    if not widths or not all(isinstance(one, int) and 1 <= one <= WIDEST for one in widths):
         problems.append(
-            Problem(message=f"widths are {widths!r:.80}", fix=f"whole numbers from 2 to {WIDEST}")
+            Problem(message=f"widths are {widths!r:.80}", fix=f"whole numbers from 1 to {WIDEST}")
         )
     if not 0 <= loss < 1e9:
         problems.append(Problem(message=f"loss is {loss!r:.40}", fix="a number from 0, such as 0.01"))

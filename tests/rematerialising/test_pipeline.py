@@ -36,7 +36,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         for rank in range(2)
     ]
     try:
-        errors = [process.communicate(timeout=240)[1] for process in processes]
+        errors = [process.communicate(timeout=900)[1] for process in processes]
         assert [process.returncode for process in processes] == [0, 0], "\n".join(errors)
     finally:
         for process in processes:

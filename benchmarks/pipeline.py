@@ -1,4 +1,4 @@
-"""Two processes that train ResNet-18 as a pipeline, each within a memory budget: three ways to plan it, measured.
+"""Two processes train ResNet-18 as a pipeline, each within a memory budget: three ways to plan it, measured.
 
 python benchmarks/pipeline.py [--json PATH] [--batch N] [--size N] [--micro-batches N]
 

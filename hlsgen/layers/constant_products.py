@@ -43,6 +43,8 @@ def has_adders(layer: Conv2d) -> bool:
 
 def too_many_digits(layer: Conv2d) -> Problem:
     """What is to be said where `has_adders` is false."""
+    if not isinstance(layer.input_type, FixedType) or not isinstance(layer.weight_type, FixedType):
+        return layer.problem("shifts and adders are for products in fixed point", "multipliers: auto")
     digits = digit_count(np.asarray(layer.weights))
     if not digits:
         return layer.problem(

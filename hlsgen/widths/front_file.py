@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hlsgen.base.errors import OutputError
-from hlsgen.report.front_file import check_ending
+from hlsgen.report.front_file import check_ending, save_figure
 from hlsgen.widths.quantised import Candidate, Quantised
-
-DPI = 150
 
 
 def write_picture(found: Quantised, path: Path) -> None:
     """Writes the picture. Raises DesignError: no such kind; OutputError: `path` cannot be written."""
-    import matplotlib
     from matplotlib.figure import Figure
 
     check_ending(path)
@@ -41,14 +37,7 @@ def write_picture(found: Quantised, path: Path) -> None:
     )
     axes.grid(color="#DDDDDD", linewidth=0.6)
     axes.legend(loc="lower right", fontsize="small")
-    # same figures, same bytes: no random ids, no date
-    metadata = {"Date": None} if path.suffix == ".svg" else {}
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "hlsgen"}):
-            figure.savefig(path, dpi=DPI, metadata=metadata)
-    except OSError as error:
-        message = f"error: cannot write {path}: {error.strerror or error}\nfix: another --plot"
-        raise OutputError(message) from None
+    save_figure(figure, path)
 
 
 def _columns(points: list[Candidate], scale: int) -> tuple[list[float], list[float]]:

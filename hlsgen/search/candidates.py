@@ -219,7 +219,7 @@ def _without_adders(layer: Conv2d) -> NoFit:
         return NoFit(problem.message, problem.fix)
     return NoFit(
         f"{layer.name}: multipliers: constants is for weights in the source that are all used at once",
-        f"weights: constant, without storage, and pe: {layer.out_channels} and simd: {layer.read_shape[0]} or none",
+        f"weights: constant, no storage, pe: {layer.out_channels} and simd: {layer.read_shape[0]} or neither",
     )
 
 

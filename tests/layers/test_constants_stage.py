@@ -14,6 +14,8 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import stage_resources
 from hlsgen.csim.compiler import Headers
+from hlsgen.designfile.constraints import NetworkConstraints, NoFit, WeightConstraints
+from hlsgen.explore.options import all_options
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
@@ -25,6 +27,7 @@ from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import run_golden
+from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
 from tests.layers.test_quad_stage import convolution, random_weights
 from tests.support.layers.emitted import Emitted
@@ -132,6 +135,47 @@ def test_other_weights_have_other_adders_unless_there_are_too_many(monkeypatch: 
         DesignError, match=r"its weights have 12 signed digits, and adders are made of up to 11"
     ):
         most.with_graph(graph)
+
+
+@pytest.mark.parametrize(
+    ("layer", "wish", "folds", "said"),
+    [
+        (
+            SMALL,
+            WeightConstraints(place="runtime"),
+            {},
+            "weights: constant, no storage, pe: 2 and simd: 2",
+        ),
+        (SMALL, WeightConstraints(), {"pe": 1}, "is for weights in the source that are all used at once"),
+        (
+            convolution(np.zeros((2, 2, 3, 1), np.int64), UINT2, INT8),
+            WeightConstraints(),
+            {},
+            "none of its weights is other than 0",
+        ),
+    ],
+)
+def test_asked_for_where_they_cannot_be(
+    layer: Conv2d, wish: WeightConstraints, folds: dict[str, object], said: str
+) -> None:
+    graph = side_by_side([layer])
+    (name,) = (one.name for one in graph.layers)
+    fixed = {name: {**folds, "multipliers": "constants"}}
+    constraints = NetworkConstraints(folds=fixed, weights=wish)
+    board = load_board("u200")
+    with pytest.raises(NoFit) as caught:
+        balance(graph, board, constraints, batch=1, clock_mhz=220)
+    assert said in f"{caught.value} {caught.value.fix}"
+
+
+def test_explore_chooses_them_by_layer() -> None:
+    """In no memory: a design file with their storage would ask for one."""
+    graph, board = side_by_side([SMALL]), load_board("u200")
+    (found,) = all_options(graph, board, NetworkConstraints()).values()
+    assert "constants" in {one.fold.multipliers for one in found.options}
+    for option in found.every:
+        if option.fold.multipliers == "constants":
+            assert option.place is not None and option.place.storage is None
 
 
 def test_what_they_take() -> None:

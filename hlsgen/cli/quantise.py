@@ -25,6 +25,14 @@ from hlsgen.cli.printing import print_warnings
     help="What the metric may lose against floating point, on the frames that choose.",
 )
 @click.option(
+    "--sigma",
+    type=float,
+    default=1.5,
+    show_default=True,
+    metavar="S",
+    help="How many standard errors of the loss are to stay below --loss too; 0: the loss alone.",
+)
+@click.option(
     "--least",
     type=click.Choice(["all", "lut", "ff", "bram18", "uram", "dsp"]),
     default="all",
@@ -63,6 +71,7 @@ def quantise(
     labels: Path | None,
     metric: str | None,
     loss: float,
+    sigma: float,
     least: str,
     widths: str,
     output: Path | None,
@@ -90,6 +99,7 @@ def quantise(
                 labels,
                 metric=metric,
                 loss=loss,
+                sigma=sigma,
                 least=least,
                 widths=bits,
                 frames=frames,

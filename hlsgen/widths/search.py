@@ -2,8 +2,8 @@
 
 Each tensor's noise at the outputs by its width is measured, and each layer priced by the widths of its data
 and weights. For budgets of noise, 4 dB apart, the cheapest widths are chosen exactly, and the network with
-them is run: what keeps the metric on the frames that choose is a candidate, the cheapest the choice. Frames
-that are held out choose nothing; they judge what was chosen.
+them is run: what keeps the metric on the frames that choose, with a standard error to spare, is a candidate,
+the cheapest the choice. Frames that are held out choose nothing; they judge what was chosen.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, Problem
@@ -31,9 +31,11 @@ from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.widths.frames import Judged, judged_frames
 from hlsgen.widths.knapsack import Noise, Picked, cheapest
 from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, price, prices_of
+from hlsgen.widths.losses import Allowed, Loss, Losses, joined
 from hlsgen.widths.metric import Function, Metric, answers, top1
 from hlsgen.widths.quantised import Candidate, Quantised
-from hlsgen.widths.sensitivity import answers_of, sensitivity
+from hlsgen.widths.rerun import answers_of
+from hlsgen.widths.sensitivity import sensitivity
 from hlsgen.widths.table import Hardware
 from hlsgen.widths.tensors import WIDEST, Typing, Variable, Widths, variables
 
@@ -51,6 +53,7 @@ BUILT = 3
 SHOWN = 8
 """The most points of the front whose hardware is made."""
 FEWEST_FRAMES = 8
+MOST_SIGMA = 10
 
 
 def quantise(
@@ -60,6 +63,7 @@ def quantise(
     *,
     metric: Function | str | None = None,
     loss: float = 0.01,
+    sigma: float = 1.5,
     least: str = "all",
     widths: Sequence[int] = WIDTHS,
     uniform: Sequence[int] = UNIFORM,
@@ -70,25 +74,26 @@ def quantise(
 
     x, labels, metric, frames: as of `hlsgen.accuracy`; without labels the metric is the share of answers of
     floating point. Every second frame chooses; the others are held out, but for those that ranges are chosen
-    from. least: the sum of the board's shares ("all"), or lut, ff, dsp, bram18 or uram alone, of one instance
-    as fast as the design's own.
+    from. sigma: so many standard errors of the loss are to stay below `loss` too. least: the sum of the
+    board's shares ("all"), or lut, ff, dsp, bram18 or uram alone, of one instance as fast as the design's
+    own.
 
     Raises DesignError: no streaming network in floating point, too few frames, a loss that nothing keeps.
     """
     style = design.given
-    _check(style, least, widths, loss)
+    _check(style, least, widths, loss, sigma)
     assert isinstance(style, StreamingNetwork)
     run = calibrated(style, progress)
-    parts = _parts(style, run, judged_frames(design, x, labels, metric, frames))
+    parts = _parts(style, run, judged_frames(design, x, labels, metric, frames), progress)
     progress("choosing the hardware of the design's own types")
     design.choose(progress)
     interval = design.estimate().interval_cycles
-    return _Search(design, style, run, parts, sorted(set(widths)), interval, least, loss, progress).found(
-        uniform
-    )
+    allowed = Allowed(loss=loss, sigma=sigma)
+    search = _Search(design, style, run, parts, sorted(set(widths)), interval, least, allowed, progress)
+    return search.found(uniform)
 
 
-def _check(style: object, least: str, widths: Sequence[int], loss: float) -> None:
+def _check(style: object, least: str, widths: Sequence[int], loss: float, sigma: float) -> None:
     if not isinstance(style, StreamingNetwork) or style.reference is None:
         message = (
             "widths are searched for a network in floating point with style: dataflow, which this is not"
@@ -98,28 +103,33 @@ def _check(style: object, least: str, widths: Sequence[int], loss: float) -> Non
     problems = []
     if least not in LEAST:
         problems.append(Problem(message=f"least is {least!r:.40}", fix=f"one of {', '.join(LEAST)}"))
-    if not widths or not all(isinstance(one, int) and 2 <= one <= WIDEST for one in widths):
+    if not widths or not all(isinstance(one, int) and 1 <= one <= WIDEST for one in widths):
         problems.append(
-            Problem(message=f"widths are {widths!r:.80}", fix=f"whole numbers from 2 to {WIDEST}")
+            Problem(message=f"widths are {widths!r:.80}", fix=f"whole numbers from 1 to {WIDEST}")
         )
     if not 0 <= loss < 1e9:
         problems.append(Problem(message=f"loss is {loss!r:.40}", fix="a number from 0, such as 0.01"))
+    if not 0 <= sigma <= MOST_SIGMA:
+        problems.append(Problem(message=f"sigma is {sigma!r:.40}", fix=f"a number from 0 to {MOST_SIGMA}"))
     if problems:
         raise DesignError(problems)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Parts:
-    """The frames that choose and those that are held out: values and the metric of each."""
+class _Part:
+    """Some frames: their values, and what is lost of their metric."""
 
-    choosing: Mapping[str, Floats]
-    held_out: Mapping[str, Floats]
-    metrics: tuple[Metric, Metric]
-    counts: tuple[int, int]
-    floating: tuple[float, float]
+    values: Mapping[str, Floats]
+    wanted: list[Floats]
+    losses: Losses
+
+    @property
+    def count(self) -> int:
+        return len(self.wanted[0])
 
 
-def _parts(style: StreamingNetwork, run: FloatRun, judged: Judged) -> _Parts:
+def _parts(style: StreamingNetwork, run: FloatRun, judged: Judged, progress: Progress) -> tuple[_Part, _Part]:
+    """The frames that choose, and those that are held out."""
     known = {one.tobytes() for one in style.samples[next(iter(judged.values))]}
     first = judged.values[next(iter(judged.values))]
     choosing = np.arange(0, judged.frames, 2)
@@ -128,37 +138,24 @@ def _parts(style: StreamingNetwork, run: FloatRun, judged: Judged) -> _Parts:
         message = f"{len(choosing)} frames are left to choose and {len(others)} to judge, too few"
         fix = f"{4 * FEWEST_FRAMES} frames or more that number types are not chosen from: --input x.npy"
         raise DesignError(Problem(message=message, fix=fix))
-    values, metrics, floating = [], [], []
+    found = []
     for at in (choosing, np.array(others)):
-        some = {name: array[at] for name, array in judged.values.items()}
-        outputs = _joined(answers_of(run.graph, some))
-        found = _metric(judged.metric, at, outputs)
-        values.append(some)
-        metrics.append(found)
-        floating.append(found(outputs))
-    return _Parts(
-        choosing=values[0],
-        held_out=values[1],
-        metrics=(metrics[0], metrics[1]),
-        counts=(len(choosing), len(others)),
-        floating=(floating[0], floating[1]),
-    )
+        values = {name: array[at] for name, array in judged.values.items()}
+        outputs = answers_of(run.graph, values, progress)
+        losses = Losses(_metric(judged.metric, at, joined(outputs)), outputs)
+        found.append(_Part(values=values, wanted=outputs, losses=losses))
+    return found[0], found[1]
 
 
-def _metric(given: Metric | None, at: Any, outputs: Arrays) -> Metric:
+def _metric(given: Metric | None, at: NDArray[Any], outputs: Arrays) -> Metric:
     """The metric of some frames. Raises DesignError: no labels, and no answers to agree with."""
     if given is not None:
-        labels = None if given.labels is None else np.asarray(given.labels)[at]
-        return top1(labels) if given.is_share else replace(given, labels=labels)
+        return given.of(at)
     found = answers(outputs)
     if found is None:
         message = "there are no labels, and the outputs are no scores whose largest one could be kept"
         raise DesignError(Problem(message=message, fix="--labels y.npy or --metric file.py:function"))
     return replace(top1(found), name="as in float")
-
-
-def _joined(outputs: list[Floats]) -> Arrays:
-    return outputs[0] if len(outputs) == 1 else outputs
 
 
 class _Search:
@@ -167,16 +164,17 @@ class _Search:
         design: Design,
         style: StreamingNetwork,
         run: FloatRun,
-        parts: _Parts,
+        parts: tuple[_Part, _Part],
         widths: list[int],
         interval: int,
         least: str,
-        loss: float,
+        allowed: Allowed,
         progress: Progress,
     ) -> None:
-        self.design, self.style, self.run, self.parts = design, style, run, parts
+        self.design, self.style, self.run = design, style, run
+        self.choosing, self.others = parts
         self.widths, self.interval, self.least, self.progress = widths, interval, least, progress
-        self.asked = parts.floating[0] - loss
+        self.allowed = allowed
         self.typing = Typing(
             reference=run.graph,
             own=style.precision,
@@ -185,11 +183,12 @@ class _Search:
         )
         self.variables = variables(self.typing)
         self.prices: Prices = prices_of(style.board, least)
-        self.measured: dict[tuple[tuple[Variable, int], ...], float] = {}
+        self.measured: dict[tuple[tuple[Variable, int], ...], Loss] = {}
         self.solved = 0
 
     def found(self, uniform: Sequence[int]) -> Quantised:
-        noise = sensitivity(self.typing, self.parts.choosing, self.variables, self.widths, self.progress)
+        part = self.choosing
+        noise = sensitivity(self.typing, part.values, part.wanted, self.variables, self.widths, self.progress)
         try:
             costs = layer_costs(
                 self.style,
@@ -204,7 +203,7 @@ class _Search:
             raise DesignError(Problem(message=f"{self.design.name}: {failure}", fix=failure.fix)) from None
         picked = self._picked(noise, costs)
         keeping = sorted(
-            (one for one in picked if self._metric(one.widths) >= self.asked), key=lambda one: one.price
+            (one for one in picked if self._loss(one.widths).within(self.allowed)), key=lambda one: one.price
         )
         made = {
             id(one): self._candidate(self._name(one), one.widths, one.gap)
@@ -212,25 +211,15 @@ class _Search:
         }
         even = [self._uniform(bits) for bits in uniform]
         own = self.style.precision
-        able = [
-            one for one in (*made.values(), *even) if one.metric >= self.asked and not one.hardware.refusal
-        ]
-        if not able:
-            best = max(self._metric(one.widths) for one in picked)
-            message = (
-                f"no widths keep {self.parts.metrics[0].name} at {self.asked:.4f} where they are chosen: "
-                f"the best reach {best:.4f}"
-            )
-            raise DesignError(Problem(message=message, fix="a larger --loss, or wider --widths"))
-        chosen = min(able, key=lambda one: (one.price, -one.metric))
+        chosen = self._chosen([*made.values(), *even], picked)
         front = _front([*made.values(), *even])
         return Quantised(
             design=self.design,
-            metric=self.parts.metrics[0],
-            frames=self.parts.counts[0],
-            held_out=self.parts.counts[1],
-            floating=self.parts.floating,
-            asked=self.asked,
+            metric=part.losses.metric,
+            frames=part.count,
+            held_out=self.others.count,
+            floating=(part.losses.floating, self.others.losses.floating),
+            allowed=self.allowed,
             least=self.least,
             interval=self.interval,
             chosen=chosen,
@@ -240,6 +229,28 @@ class _Search:
             solved=self.solved,
             runs=len(self.measured),
         )
+
+    def _chosen(self, candidates: Sequence[Candidate], picked: Sequence[Picked]) -> Candidate:
+        """The cheapest that keeps the metric with standard errors to spare; where none does, of those that
+        keep it the one with the most to spare.
+
+        Raises DesignError: none keeps it.
+        """
+        built = [one for one in candidates if not one.hardware.refusal]
+        able = [one for one in built if one.loss.within(self.allowed)]
+        if able:
+            return min(able, key=lambda one: (one.price, one.loss.lost))
+        barely = replace(self.allowed, sigma=0.0)
+        able = [one for one in built if one.loss.within(barely)]
+        if able:
+            return min(able, key=lambda one: (one.loss.lost + self.allowed.sigma * one.loss.error, one.price))
+        of = self.choosing.losses
+        best = of.floating - min(self._loss(one.widths).lost for one in picked)
+        message = (
+            f"no widths keep {of.metric.name} at {of.floating - self.allowed.loss:.4f} where they are "
+            f"chosen: the best reach {best:.4f}"
+        )
+        raise DesignError(Problem(message=message, fix="a larger --loss, or wider --widths"))
 
     def _picked(self, noise: Noise, costs: Sequence[LayerCost]) -> list[Picked]:
         """The cheapest widths of every budget, the noisiest first, and between those that matter."""
@@ -255,7 +266,7 @@ class _Search:
             if one is None:
                 return False
             found[decibels] = one
-            return self._metric(one.widths) >= self.asked
+            return self._loss(one.widths).within(self.allowed)
 
         keeps = {decibels: solve(decibels) for decibels in BUDGETS_DB}
         enough = min((decibels for decibels, fine in keeps.items() if fine), default=None)
@@ -271,7 +282,7 @@ class _Search:
         best, seen = list(keeping[:BUILT]), -np.inf
         rising = []
         for one in sorted(picked, key=lambda one: one.price):
-            value = self._metric(one.widths)
+            value = -self._loss(one.widths).lost
             if value > seen:
                 rising.append(one)
                 seen = value
@@ -279,12 +290,13 @@ class _Search:
         some = [*best, *rising[::step]]
         return list({tuple(sorted(one.widths.items())): one for one in some}.values())
 
-    def _metric(self, widths: Widths) -> float:
-        """The metric on the frames that choose, measured once of all widths."""
+    def _loss(self, widths: Widths) -> Loss:
+        """What the metric loses on the frames that choose, measured once of all widths."""
         key = tuple(sorted(widths.items()))
         if key not in self.measured:
             graph = self.typing.graph(self.typing.precision(widths))
-            self.measured[key] = self.parts.metrics[0](_joined(answers_of(graph, self.parts.choosing)))
+            outputs = answers_of(graph, self.choosing.values, self.progress)
+            self.measured[key] = self.choosing.losses.of(outputs)
         return self.measured[key]
 
     def _name(self, one: Picked) -> str:
@@ -302,11 +314,9 @@ class _Search:
             self.style, precision or self.typing.precision(widths), self.run, self.progress
         )
         assert isinstance(style, StreamingNetwork)
-        results = [
-            metric(_joined(answers_of(style.graph, values)))
-            for metric, values in zip(
-                self.parts.metrics, (self.parts.choosing, self.parts.held_out), strict=True
-            )
+        losses = [
+            part.losses.of(answers_of(style.graph, part.values, self.progress))
+            for part in (self.choosing, self.others)
         ]
         one_instance = replace(style.constraints, instances=1, target_interval=self.interval)
         alone = Design(replace(style, constraints=one_instance))
@@ -328,8 +338,9 @@ class _Search:
         return Candidate(
             name=name,
             widths={_key(one): bits for one, bits in widths.items()},
-            metric=results[0],
-            held_out=results[1],
+            metric=self.choosing.losses.floating - losses[0].lost,
+            loss=losses[0],
+            held_out=self.others.losses.floating - losses[1].lost,
             hardware=hardware,
             price=cost,
             design=Design(style),

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hlsgen.base.errors import (
+    BudgetWarning,
     CalibrationWarning,
     ClippingWarning,
     DesignError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bits",
+    "BudgetWarning",
     "CalibrationWarning",
     "ClippingWarning",
     "Design",

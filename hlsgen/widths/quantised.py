@@ -8,7 +8,9 @@ from typing import Any
 
 from hlsgen.api.design import Design
 from hlsgen.base.short_repr import Brief, lines
+from hlsgen.widths.layer_costs import Prices
 from hlsgen.widths.metric import Metric
+from hlsgen.widths.parts import Parts
 from hlsgen.widths.table import Hardware
 
 
@@ -78,7 +80,8 @@ class Quantised(Brief):
     """The chosen candidate, the design's own types, the front in the order of prices, and uniform widths.
 
     frames, held_out: how many chose and how many judged. floating: the metric in floating point on each;
-    asked: the least metric that was to be kept on the frames that choose. interval: cycles of a frame.
+    asked: the least metric that was to be kept on the frames that choose. interval: cycles of a frame. parts:
+    the frames themselves; prices: by which hardware was judged.
     """
 
     design: Design
@@ -89,6 +92,8 @@ class Quantised(Brief):
     asked: float
     least: str
     interval: int
+    parts: Parts
+    prices: Prices
     chosen: Candidate
     own: Candidate
     front: tuple[Candidate, ...]

@@ -8,8 +8,7 @@ that are held out choose nothing; they judge what was chosen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +18,21 @@ from numpy.typing import ArrayLike
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
-from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.loading.from_graph import calibrated, with_precision
-from hlsgen.model.ports import Arrays, Floats
 from hlsgen.model.precision import Precision
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from hlsgen.search.board_limits import KINDS
 from hlsgen.styles.streaming import StreamingNetwork
-from hlsgen.widths.frames import Judged, judged_frames
+from hlsgen.widths.candidates import candidate, front_of
+from hlsgen.widths.frames import judged_frames
 from hlsgen.widths.knapsack import Noise, Picked, cheapest
-from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, price, prices_of
-from hlsgen.widths.metric import Function, Metric, answers, top1
+from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, prices_of
+from hlsgen.widths.metric import Function
+from hlsgen.widths.parts import Parts, joined, parts_of
 from hlsgen.widths.quantised import Candidate, Quantised
 from hlsgen.widths.sensitivity import answers_of, sensitivity
-from hlsgen.widths.table import Hardware
 from hlsgen.widths.tensors import WIDEST, Typing, Variable, Widths, variables
 
 WIDTHS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
@@ -50,7 +48,6 @@ BUILT = 3
 """Candidates that keep the metric, the cheapest first, whose hardware is made to choose among them."""
 SHOWN = 8
 """The most points of the front whose hardware is made."""
-FEWEST_FRAMES = 8
 
 
 def quantise(
@@ -79,7 +76,7 @@ def quantise(
     _check(style, least, widths, loss)
     assert isinstance(style, StreamingNetwork)
     run = calibrated(style, progress)
-    parts = _parts(style, run, judged_frames(design, x, labels, metric, frames))
+    parts = parts_of(style, run, judged_frames(design, x, labels, metric, frames))
     progress("choosing the hardware of the design's own types")
     design.choose(progress)
     interval = design.estimate().interval_cycles
@@ -108,66 +105,13 @@ def _check(style: object, least: str, widths: Sequence[int], loss: float) -> Non
         raise DesignError(problems)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Parts:
-    """The frames that choose and those that are held out: values and the metric of each."""
-
-    choosing: Mapping[str, Floats]
-    held_out: Mapping[str, Floats]
-    metrics: tuple[Metric, Metric]
-    counts: tuple[int, int]
-    floating: tuple[float, float]
-
-
-def _parts(style: StreamingNetwork, run: FloatRun, judged: Judged) -> _Parts:
-    known = {one.tobytes() for one in style.samples[next(iter(judged.values))]}
-    first = judged.values[next(iter(judged.values))]
-    choosing = np.arange(0, judged.frames, 2)
-    others = [at for at in range(1, judged.frames, 2) if first[at].astype(np.float64).tobytes() not in known]
-    if len(choosing) < FEWEST_FRAMES or len(others) < FEWEST_FRAMES:
-        message = f"{len(choosing)} frames are left to choose and {len(others)} to judge, too few"
-        fix = f"{4 * FEWEST_FRAMES} frames or more that number types are not chosen from: --input x.npy"
-        raise DesignError(Problem(message=message, fix=fix))
-    values, metrics, floating = [], [], []
-    for at in (choosing, np.array(others)):
-        some = {name: array[at] for name, array in judged.values.items()}
-        outputs = _joined(answers_of(run.graph, some))
-        found = _metric(judged.metric, at, outputs)
-        values.append(some)
-        metrics.append(found)
-        floating.append(found(outputs))
-    return _Parts(
-        choosing=values[0],
-        held_out=values[1],
-        metrics=(metrics[0], metrics[1]),
-        counts=(len(choosing), len(others)),
-        floating=(floating[0], floating[1]),
-    )
-
-
-def _metric(given: Metric | None, at: Any, outputs: Arrays) -> Metric:
-    """The metric of some frames. Raises DesignError: no labels, and no answers to agree with."""
-    if given is not None:
-        labels = None if given.labels is None else np.asarray(given.labels)[at]
-        return top1(labels) if given.is_share else replace(given, labels=labels)
-    found = answers(outputs)
-    if found is None:
-        message = "there are no labels, and the outputs are no scores whose largest one could be kept"
-        raise DesignError(Problem(message=message, fix="--labels y.npy or --metric file.py:function"))
-    return replace(top1(found), name="as in float")
-
-
-def _joined(outputs: list[Floats]) -> Arrays:
-    return outputs[0] if len(outputs) == 1 else outputs
-
-
 class _Search:
     def __init__(
         self,
         design: Design,
         style: StreamingNetwork,
         run: FloatRun,
-        parts: _Parts,
+        parts: Parts,
         widths: list[int],
         interval: int,
         least: str,
@@ -223,7 +167,7 @@ class _Search:
             )
             raise DesignError(Problem(message=message, fix="a larger --loss, or wider --widths"))
         chosen = min(able, key=lambda one: (one.price, -one.metric))
-        front = _front([*made.values(), *even])
+        front = front_of([*made.values(), *even])
         return Quantised(
             design=self.design,
             metric=self.parts.metrics[0],
@@ -233,6 +177,8 @@ class _Search:
             asked=self.asked,
             least=self.least,
             interval=self.interval,
+            parts=self.parts,
+            prices=self.prices,
             chosen=chosen,
             own=self._candidate(f"own: {own.default}", {}, None, own),
             front=tuple(front),
@@ -284,7 +230,7 @@ class _Search:
         key = tuple(sorted(widths.items()))
         if key not in self.measured:
             graph = self.typing.graph(self.typing.precision(widths))
-            self.measured[key] = self.parts.metrics[0](_joined(answers_of(graph, self.parts.choosing)))
+            self.measured[key] = self.parts.metrics[0](joined(answers_of(graph, self.parts.choosing)))
         return self.measured[key]
 
     def _name(self, one: Picked) -> str:
@@ -302,49 +248,9 @@ class _Search:
             self.style, precision or self.typing.precision(widths), self.run, self.progress
         )
         assert isinstance(style, StreamingNetwork)
-        results = [
-            metric(_joined(answers_of(style.graph, values)))
-            for metric, values in zip(
-                self.parts.metrics, (self.parts.choosing, self.parts.held_out), strict=True
-            )
-        ]
-        one_instance = replace(style.constraints, instances=1, target_interval=self.interval)
-        alone = Design(replace(style, constraints=one_instance))
-        try:
-            estimate = alone.estimate()
-        except DesignError as error:
-            hardware, cost = Hardware(refusal=error.problems[0].message.splitlines()[0]), float("inf")
-        else:
-            used: Resources = estimate.used
-            cost = price(used, self.prices)
-            hardware = Hardware(
-                frames_per_s=round(estimate.frames_per_s, 3),
-                instances=1,
-                lut=used.lut,
-                dsp=used.dsp,
-                bram18=used.bram18,
-                uram=used.uram,
-            )
-        return Candidate(
-            name=name,
-            widths={_key(one): bits for one, bits in widths.items()},
-            metric=results[0],
-            held_out=results[1],
-            hardware=hardware,
-            price=cost,
-            design=Design(style),
-            gap=gap,
-        )
+        named = {_key(one): bits for one, bits in widths.items()}
+        return candidate(name, named, style, self.parts, self.interval, self.prices, gap)
 
 
 def _key(one: Variable) -> str:
     return f"input {one.name}" if one.part == "input" else str(one)
-
-
-def _front(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that no other one beats in price and in the metric of the frames that choose, cheapest first."""
-    found: list[Candidate] = []
-    for one in sorted(candidates, key=lambda one: (one.price, -one.metric)):
-        if not one.hardware.refusal and (not found or one.metric > found[-1].metric):
-            found.append(one)
-    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hlsgen.base.errors import OutputError
 from hlsgen.report.front_file import check_ending
@@ -13,10 +14,8 @@ DPI = 150
 
 def write_picture(found: Quantised, path: Path) -> None:
     """Writes the picture. Raises DesignError: no such kind; OutputError: `path` cannot be written."""
-    import matplotlib
     from matplotlib.figure import Figure
 
-    check_ending(path)
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.add_subplot()
     scale = 100 if found.metric.is_share else 1
@@ -31,6 +30,13 @@ def write_picture(found: Quantised, path: Path) -> None:
         bits = one.name.removesuffix(" bits")
         axes.annotate(bits, at, xytext=(0, 6), textcoords="offset points", ha="center", fontsize="small")
     axes.plot(*_columns([found.chosen], scale), "*", color="black", markersize=14, label="chosen")
+    said_axes(axes, found)
+    save(figure, path)
+
+
+def said_axes(axes: Any, found: Quantised) -> None:
+    """What the axes of a picture of widths say, and floating point as a line."""
+    scale = 100 if found.metric.is_share else 1
     axes.axhline(scale * found.floating[1], linestyle=":", color="grey", label="floating point")
     unit = " [%]" if found.metric.is_share else ""
     axes.set_ylabel(f"{found.metric.name}{unit} on {found.held_out} held-out frames, measured")
@@ -41,7 +47,16 @@ def write_picture(found: Quantised, path: Path) -> None:
     )
     axes.grid(color="#DDDDDD", linewidth=0.6)
     axes.legend(loc="lower right", fontsize="small")
-    # same figures, same bytes: no random ids, no date
+
+
+def save(figure: Any, path: Path) -> None:
+    """Writes a picture, the same bytes of the same figures: no random ids, no date.
+
+    Raises DesignError: no such kind; OutputError: `path` cannot be written.
+    """
+    import matplotlib
+
+    check_ending(path)
     metadata = {"Date": None} if path.suffix == ".svg" else {}
     try:
         with matplotlib.rc_context({"svg.hashsalt": "hlsgen"}):

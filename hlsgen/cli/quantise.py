@@ -14,6 +14,7 @@ from hlsgen.cli.designs import GivenDesign, design_options, frame_options
 from hlsgen.cli.printing import print_warnings
 
 if TYPE_CHECKING:
+    from hlsgen.api.design import Design
     from hlsgen.base.progress import Progress
     from hlsgen.training.recipe import Recipe
     from hlsgen.training.trained import TrainedFront
@@ -117,6 +118,8 @@ def quantise(
             named = metric or (judging and judging.metric and f"{judging.metric}:{judging.function}")
             if named:
                 note(f"running {named.rpartition(':')[0]}, your own code, for {named.rpartition(':')[2]}()")
+            if recipe is not None:
+                _check_trainable(loaded)
             found = search(
                 loaded,
                 input_file,
@@ -156,6 +159,12 @@ def _recipe(path: Path, output: Path | None) -> Recipe:
 
     note(f"running {path}, your own code, for frames()")
     return load_recipe(path)
+
+
+def _check_trainable(design: Design) -> None:
+    from hlsgen.training.train import check
+
+    check(design)
 
 
 def _trained(found: Quantised, recipe: Recipe, most: int, progress: Progress) -> TrainedFront:

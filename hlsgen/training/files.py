@@ -14,9 +14,8 @@ from hlsgen.explore.design_file import moved_design, yaml_text
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.loading.importing import write_design
 from hlsgen.model.ir import Graph
-from hlsgen.model.precision import Precision
 from hlsgen.training.packages import torch
-from hlsgen.training.trained import TrainedCandidate, TrainedFront
+from hlsgen.training.trained import TrainedCandidate, TrainedFront, type_keys
 
 WEIGHTS = ".pt"
 
@@ -80,29 +79,6 @@ def _text(
         "# The types stay those that the weights were trained for.\n"
     )
     return head + yaml_text(data)
-
-
-def type_keys(types: Precision) -> dict[str, Any]:
-    """Types as `precision` of a design file has them."""
-    found: dict[str, Any] = {"default": _key(types.default)}
-    for name in ("weights", "input", "accumulator", "headroom"):
-        value = getattr(types, name)
-        if value is not None:
-            found[name] = value if name == "headroom" else _key(value)
-    layers = {
-        name: {
-            part: _key(type_)
-            for part in ("weights", "bias", "output")
-            if (type_ := getattr(one, part)) is not None
-        }
-        for name, one in types.layers.items()
-    }
-    return {**found, "layers": layers}
-
-
-def _key(type_: object) -> str | int:
-    width = getattr(type_, "width", None)
-    return width if str(type_) == f"int{width}" and width is not None else str(type_)
 
 
 def _check(read: Graph, wanted: Graph, target: Path) -> None:

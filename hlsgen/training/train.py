@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress, Say, silent
@@ -27,6 +28,7 @@ from hlsgen.training.fit import Prepare, as_it_is, fit
 from hlsgen.training.frames import TrainingFrames, training_frames
 from hlsgen.training.judge import compared
 from hlsgen.training.network import Network, Weights, weights_of
+from hlsgen.training.packages import torch
 from hlsgen.training.recipe import Recipe, load_recipe
 from hlsgen.training.torch_model import TorchModel
 from hlsgen.training.trained import TrainedCandidate, TrainedFront
@@ -59,7 +61,16 @@ def train(
     if not isinstance(recipe, Recipe):
         say(f"running {recipe}, your own code, for frames()")
         recipe = load_recipe(Path(recipe))
-    return _Training(found, recipe, prepare, progress).front(most)
+    with torch.random.fork_rng(devices=[]):
+        return _Training(found, recipe, prepare, progress).front(most)
+
+
+def check(design: Design) -> None:
+    """Refuses a network that cannot be trained, before a search takes its time. Raises DesignError."""
+    style = design.given
+    if isinstance(style, StreamingNetwork) and style.reference is not None:
+        _check_accumulator(style)
+        TorchModel.of(style)
 
 
 class _Training:
@@ -79,6 +90,7 @@ class _Training:
             any_weights=style.constraints.weights.any_weights(run.graph),
         )
         self.weights: Weights = weights_of(self.reference)
+        Network(found.chosen.design.graph, self.weights)  # refuses what it cannot follow
 
     def front(self, most: int) -> TrainedFront:
         found = self.found
@@ -194,9 +206,10 @@ def _trained(found: Quantised, most: int) -> list[Candidate]:
     )
     distinct = list({tuple(sorted(one.widths.items())): one for one in reversed(able)}.values())[::-1]
     others = [one for one in distinct if one.widths != found.chosen.widths]
-    step = max(1, -(-len(others) // max(1, most - 1)))
-    kept = others[::-1][::step][: max(0, most - 1)]
-    return [*kept[::-1], found.chosen]
+    count = min(len(others), most - 1)
+    # the dearest of them, and evenly down to the cheapest
+    steps = [len(others) - 1 - at * (len(others) - 1) // max(1, count - 1) for at in range(count)]
+    return [*(others[at] for at in sorted(steps)), found.chosen]
 
 
 def _check_accumulator(style: StreamingNetwork) -> None:

@@ -12,6 +12,29 @@ from hlsgen.model.precision import Precision
 from hlsgen.widths.quantised import Candidate, Quantised
 
 
+def type_keys(types: Precision) -> dict[str, Any]:
+    """Types as `precision` of a design file has them."""
+    found: dict[str, Any] = {"default": _key(types.default)}
+    for name in ("weights", "input", "accumulator", "headroom"):
+        value = getattr(types, name)
+        if value is not None:
+            found[name] = value if name == "headroom" else _key(value)
+    layers = {
+        name: {
+            part: _key(type_)
+            for part in ("weights", "bias", "output")
+            if (type_ := getattr(one, part)) is not None
+        }
+        for name, one in types.layers.items()
+    }
+    return {**found, "layers": layers}
+
+
+def _key(type_: object) -> str | int:
+    width = getattr(type_, "width", None)
+    return width if str(type_) == f"int{width}" and width is not None else str(type_)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainedCandidate(Brief):
     """A candidate with the weights that it was found with and with trained ones; its types are the same.
@@ -36,6 +59,7 @@ class TrainedCandidate(Brief):
             "name": self.before.name,
             "before": self.before.as_json(),
             "after": self.after.as_json(),
+            "types": type_keys(self.types),
             "losses": [round(one, 6) for one in self.losses],
             "seconds": round(self.seconds, 2),
             "outputs_equal_to_golden": self.compared,

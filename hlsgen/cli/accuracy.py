@@ -9,23 +9,13 @@ import click
 from rich.table import Table
 
 from hlsgen.cli.console import note, print_json, reporting, show, working
-from hlsgen.cli.designs import GivenDesign, design_options, frame_options
+from hlsgen.cli.designs import GivenDesign, design_options, frame_options, metric_options, note_own_metric
 
 
 @click.command()
 @design_options
 @frame_options
-@click.option(
-    "--labels",
-    type=click.Path(path_type=Path),
-    metavar="Y.npy",
-    help="The class of each frame, or what --metric takes.",
-)
-@click.option(
-    "--metric",
-    metavar="FILE.py:FUNCTION",
-    help="function(outputs, labels) -> float of your own, which is run; larger is better.",
-)
+@metric_options
 @click.option(
     "--precisions",
     default="16,8,6,4",
@@ -51,10 +41,7 @@ def accuracy(
         wished = _precisions(precisions)
         with working(as_json) as progress:
             loaded = given.load(progress)
-            judging = getattr(loaded.given, "judging", None)
-            named = metric or (judging and judging.metric and f"{judging.metric}:{judging.function}")
-            if named:
-                note(f"running {named.rpartition(':')[0]}, your own code, for {named.rpartition(':')[2]}()")
+            note_own_metric(loaded, metric)
             found = table_of(
                 loaded,
                 input_file,

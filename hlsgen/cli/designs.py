@@ -112,6 +112,34 @@ def frame_options(command: F) -> F:
     return command
 
 
+def metric_options(command: F) -> F:
+    """The options --labels and --metric: what answers are judged by."""
+    for option in (
+        click.option(
+            "--metric",
+            metavar="FILE.py:FUNCTION",
+            help="function(outputs, labels) -> float of your own, which is run; larger is better.",
+        ),
+        click.option(
+            "--labels",
+            type=click.Path(path_type=Path),
+            metavar="Y.npy",
+            help="The class of each frame, or what --metric takes.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def note_own_metric(design: Design, metric: str | None) -> None:
+    """Says that code of the user's is run: what --metric names, or the design file."""
+    judging = getattr(design.given, "judging", None)  # a single layer has none
+    named = metric or (judging and judging.metric and f"{judging.metric}:{judging.function}")
+    if named:
+        file, _, function = named.rpartition(":")
+        note(f"running {file}, your own code, for {function}()")
+
+
 def _as_yaml(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
     """What a design file would hold. Raises click.BadParameter: it is no YAML, or empty."""
     if text is None:

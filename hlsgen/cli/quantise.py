@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from hlsgen.cli.console import note, print_json, reporting, show, working
-from hlsgen.cli.designs import GivenDesign, design_options, frame_options
+from hlsgen.cli.designs import GivenDesign, design_options, frame_options, metric_options, note_own_metric
 from hlsgen.cli.printing import print_warnings
 
 if TYPE_CHECKING:
@@ -26,12 +26,7 @@ T = TypeVar("T")
 @click.command()
 @design_options
 @frame_options
-@click.option("--labels", type=click.Path(path_type=Path), metavar="Y.npy", help="The class of each frame.")
-@click.option(
-    "--metric",
-    metavar="FILE.py:FUNCTION",
-    help="function(outputs, labels) -> float of your own, which is run; larger is better.",
-)
+@metric_options
 @click.option(
     "--loss",
     type=float,
@@ -114,10 +109,7 @@ def quantise(
         recipe = None if train is None else _recipe(train, output or front)
         with working(as_json) as progress:
             loaded = given.load(progress)
-            judging = getattr(loaded.given, "judging", None)
-            named = metric or (judging and judging.metric and f"{judging.metric}:{judging.function}")
-            if named:
-                note(f"running {named.rpartition(':')[0]}, your own code, for {named.rpartition(':')[2]}()")
+            note_own_metric(loaded, metric)
             if recipe is not None:
                 _check_trainable(loaded)
             found = search(

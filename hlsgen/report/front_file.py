@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hlsgen.base.errors import DesignError, OutputError, Problem
 from hlsgen.report.front_picture import FrontPicture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ENDINGS = (".svg", ".png")
 DPI = 150
@@ -23,7 +27,6 @@ def check_ending(path: Path) -> None:
 
 def write_front(picture: FrontPicture, title: str, path: Path) -> None:
     """Writes the picture. Raises DesignError: no such kind; OutputError: `path` cannot be written."""
-    import matplotlib
     from matplotlib.figure import Figure
 
     check_ending(path)
@@ -53,7 +56,14 @@ def write_front(picture: FrontPicture, title: str, path: Path) -> None:
     if picture.limit:
         axes.plot([float(picture.limit)] * 2, [top, bottom], ":", color="grey", label="all DSPs at work")
     axes.legend(loc="upper left", bbox_to_anchor=(left, top), bbox_transform=axes.transData, fontsize="small")
-    # same figures, same bytes: no random ids, no date
+    save_figure(figure, path)
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Writes a picture, of the same figures the same bytes. Raises OutputError: `path` cannot be written."""
+    import matplotlib
+
+    # no random ids, no date
     metadata = {"Date": None} if path.suffix == ".svg" else {}
     try:
         with matplotlib.rc_context({"svg.hashsalt": "hlsgen"}):

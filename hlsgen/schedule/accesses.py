@@ -30,7 +30,11 @@ _CALLS = {
     "__hls_maxi_write_request": "axi_write_request",
     "__hls_maxi_write": "axi_write",
     "__hls_maxi_write_response": "axi_write_response",
+    "__hls_shift": "shift_register",
+    "__hls_shift_read": "shift_register",
 }
+TAKES_A_WORD = frozenset({"fifo_write", "axi_write", "shift_register"})
+"""Kinds whose second operand, if it is an address, is that of the word that they take."""
 
 
 @dataclass(slots=True, eq=False)
@@ -49,8 +53,8 @@ class Access:
 
 
 def stream_of(call: Instruction, addresses: Addresses) -> tuple[str, str, int] | None:
-    """What a call does to a stream or burst port: the kind of operation, which stream, the bits of its
-    word."""
+    """What a call does to a stream, burst port or shift register: the kind of operation, which of them, the
+    bits of its word."""
     kind = _CALLS.get(call.callee)
     if kind is None:
         return None
@@ -61,7 +65,7 @@ def stream_of(call: Instruction, addresses: Addresses) -> tuple[str, str, int] |
         which = f"{address.base.name}+{address.offset.constant}{terms}"
     bits = 0
     carrier: Instruction | None = call
-    if kind in ("fifo_write", "axi_write"):
+    if kind in TAKES_A_WORD and call.callee != "__hls_shift_read":
         slot = call.operands[1]
         carrier = addresses.definitions.get(slot.name) if isinstance(slot, Local) else None
     if carrier is not None and carrier.operands and isinstance(carrier.operands[-1], Constant):

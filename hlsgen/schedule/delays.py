@@ -231,6 +231,8 @@ class Delays:
             return f"store_{operation.storage or 'bram'}", 0
         if kind in ("fifo_read", "fifo_write"):
             return ("wire", 0) if operation.storage == "axis" else (f"fifo_{operation.storage or 'srl'}", 0)
+        if kind == "shift_register":
+            return "shift_register", 0
         if kind == "control":
             return "logic", 1
         return None

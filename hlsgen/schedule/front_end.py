@@ -21,6 +21,7 @@ from hlsgen.schedule.ir_text import with_named_loops, without_aliases, without_p
 from hlsgen.schedule.languages import CPP_STANDARD, INCLUDE, Language, languages_of
 from hlsgen.schedule.marks import Marked, mark
 from hlsgen.schedule.missing_headers import searched_in, stand_in
+from hlsgen.schedule.never_written import with_constant_tables
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.started import with_started_values
 
@@ -102,7 +103,7 @@ def compile_to_ir(
             modules.append(with_exact_widths(module))
             units.append(marked)
     ir = without_printing(with_named_loops(without_aliases(_linked(modules))))
-    ir = with_started_values(ir)
+    ir = with_constant_tables(with_started_values(ir))
     seconds = time.perf_counter() - start
     return FrontEnd(
         ir=ir,

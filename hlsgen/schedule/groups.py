@@ -195,9 +195,11 @@ class Merges:
     luts: Mapping[int, int]
 
 
-def merges_of(graph: Graph, delays: Delays, together: Together = anywhere) -> Merges:
-    """What is merged by all of the rules."""
-    products = products_in_sums(graph, delays)
+def merges_of(
+    graph: Graph, delays: Delays, together: Together = anywhere, *, products_alone: bool = False
+) -> Merges:
+    """What is merged by all of the rules. products_alone: a product shares no DSP with a sum."""
+    products = {} if products_alone else products_in_sums(graph, delays)
     busy = set(products) | set(products.values())
     ternary = ternary_sums(graph, lambda a, b: not {a, b} & busy and together(a, b))
     busy |= set(ternary) | set(ternary.values())

@@ -11,6 +11,8 @@ from hlsgen.schedule.ranges import Counter, Ranges
 
 MOST_MOVES = 1 << 31
 """Iterations that a pointer may be moved in, of which nothing is known."""
+LEAST_INDEX_BITS = 32
+"""No array has as many words as a number of so many bits."""
 _PURE = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "zext", "sext", "trunc"))
 
 
@@ -87,8 +89,32 @@ class Addresses:
             return None
         offset = start.offset
         for (stride, index), type_ in zip(steps_of(source, operands[1:]), types[1:], strict=True):
-            offset = offset + self.form(index, type_).times(stride)
+            offset = offset + self._index(index, type_).times(stride)
         return Address(start.base, offset)
+
+    def _index(self, operand: Operand, type_: Type) -> Linear:
+        """An index as a linear form. One of 32 bits without sign may wrap, by C: but both before it and after
+        it there is an array of fewer words, so that two indices differ by what their forms differ.
+        """
+        form = self.form(operand, type_)
+        one = self.definitions.get(operand.name) if isinstance(operand, Local) else None
+        if one is None or one.opcode != "zext" or form.terms != ((one.name, 1),):
+            return form
+        width = one.types[0]
+        if not isinstance(width, IntType) or width.bits < LEAST_INDEX_BITS:
+            return form
+        return self._modular(one.operands[0], width) or form
+
+    def _modular(self, operand: Operand, type_: Type) -> Linear | None:
+        """A sum as a linear form that may be apart from it by a multiple of two to the power of its bits."""
+        one = self.definitions.get(operand.name) if isinstance(operand, Local) else None
+        if one is None or one.opcode not in ("add", "sub", "mul", "shl"):
+            return None
+        first, second = (
+            self._modular(part, kind) or self.form(part, kind)
+            for part, kind in zip(one.operands, one.types, strict=True)
+        )
+        return self._combined(one.opcode, first, second)
 
     def _chosen(self, one: Instruction) -> Address | None:
         """Where a pointer points to that is one of several in the same variable: `*p++` moves by the same

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Sequence
+from dataclasses import replace
 
-from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
+from hlsgen.schedule.accesses import TAKES_A_WORD, Access, Paths, ordered, stream_of
 from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
 from hlsgen.schedule.choices import Choices
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, passing_by, reverse_postorder
+from hlsgen.schedule.copied_words import words_of_copy
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING, library_function
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
@@ -402,19 +404,20 @@ class _Building:
         elif (function := library_function(name)) and one.name:
             index = self._new(None, one, block, self._sources(one.operands)).index
             self.region.library[index], self.node_of[one.name] = function, index
-        elif name not in ("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot"):
+        elif name not in ("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot", "__hls_shift_slot"):
             self.region.calls.add(name)
             if one.name:
                 self._alias(one, self._sources(one.operands), block)
 
     def _stream(self, one: Instruction, block: str, kind: str, which: str, bits: int) -> None:
         after = [self.guard, *self.control.of[block]]
-        if kind in ("fifo_write", "axi_write") and isinstance(one.operands[1], Local):
+        if kind in TAKES_A_WORD and isinstance(one.operands[1], Local):
             after += self.slots.get(one.operands[1].name, [])
         after += self._sources(one.operands[1:])
-        operation = Operation(kind=kind, widths=(bits,), result=bits if "read" in kind else 0)
+        gives = "read" in kind or kind == "shift_register"
+        operation = Operation(kind=kind, widths=(bits,), result=bits if gives else 0)
         node = self._new(operation, one, block, after)
-        writes = kind in ("fifo_write", "axi_write")
+        writes = kind in TAKES_A_WORD
         node.access = Access(node.index, None, writes, block, one)
         self.streams.setdefault(f"{which}.{kind}", []).append(node.access)
         if one.name:
@@ -464,23 +467,27 @@ class _Building:
         if not isinstance(length, Constant) or not length.value:
             self.region.calls.add("a copy of a length that is not constant")
             return
-        bits = 8 * length.value
-        sources: list[int] = []
-        if ".memset" not in one.callee:
-            sources = self._read_word(one, one.operands[1], bits, block)
-        self._write_word(one, one.operands[0], bits, block, sources)
+        words = words_of_copy(one, length.value, self.owner)
+        for at in range(0, length.value, length.value // words):
+            bits = 8 * length.value // words
+            sources: list[int] = []
+            if ".memset" not in one.callee:
+                sources = self._read_word(one, one.operands[1], bits, block, at)
+            self._write_word(one, one.operands[0], bits, block, sources, at)
 
-    def _read_word(self, one: Instruction, pointer: Operand, bits: int, block: str) -> list[int]:
+    def _read_word(self, one: Instruction, pointer: Operand, bits: int, block: str, at: int) -> list[int]:
+        """at: bytes behind the pointer."""
         address = self.owner.addresses.of(pointer)
         if address is None:
             return []
         name = address.base.name
         if is_word_of_call(address.base, self.owner.definitions):
             return [self.node_of[name]] if name in self.node_of else self.slots.get(name, [])
+        address = replace(address, offset=address.offset + Linear(at))
         return [self._memory_access(one, address, block, bits, writes=False, after=[])]
 
     def _write_word(
-        self, one: Instruction, pointer: Operand, bits: int, block: str, sources: list[int]
+        self, one: Instruction, pointer: Operand, bits: int, block: str, sources: list[int], at: int
     ) -> None:
         address = self.owner.addresses.of(pointer)
         if address is None:
@@ -488,6 +495,7 @@ class _Building:
         if is_word_of_call(address.base, self.owner.definitions):
             self.slots.setdefault(address.base.name, []).extend(sources)
         else:
+            address = replace(address, offset=address.offset + Linear(at))
             self._memory_access(one, address, block, bits, writes=True, after=sources)
 
     def _multiply_add(self, one: Instruction, block: str) -> None:

@@ -154,6 +154,11 @@ def _number(operand: Operand) -> int | None:
     return operand.value if isinstance(operand, Constant) else None
 
 
+def is_mark(line: str) -> bool:
+    """Whether a line of a module's text is a mark's call."""
+    return bool(_CALL.match(line))
+
+
 def without_marks(text: str, loops: Mapping[int, Sequence[str]], kept: Mapping[str, Sequence[str]]) -> str:
     """The module's text without the calls of marks.
 
@@ -165,7 +170,7 @@ def without_marks(text: str, loops: Mapping[int, Sequence[str]], kept: Mapping[s
     function = ""
     number = 1 + max((int(one) for one in re.findall(r"^!(\d+) = ", text, re.MULTILINE)), default=0)
     for line in text.splitlines():
-        if _CALL.match(line):
+        if is_mark(line):
             continue
         if line.startswith("define "):
             function = line[line.index("@") + 1 : line.index("(", line.index("@"))].strip('"')

@@ -11,7 +11,7 @@ from math import prod
 from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
 from hlsgen.schedule.accumulators import accumulated
-from hlsgen.schedule.allocations import limited_uses
+from hlsgen.schedule.allocations import has_cores_of_its_own, limited_uses
 from hlsgen.schedule.begun_anew import is_begun_anew
 from hlsgen.schedule.bursts import wait_for_answers
 from hlsgen.schedule.control_flow import Loop
@@ -193,7 +193,8 @@ class Verdict:
                 return True
             return one.result == other.result  # an extension in between keeps sums apart
 
-        self.merges = merges_of(self.graph, self.delays, together)
+        alone_products = has_cores_of_its_own("mul", self.region, self.sites, self.module)
+        self.merges = merges_of(self.graph, self.delays, together, products_alone=alone_products)
         merged = charged(self.graph, self.delays, self.merges)
         before = known_before(self.region) if self.loop is not None else set()
         return [

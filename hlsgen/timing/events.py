@@ -36,7 +36,7 @@ from hlsgen.layers.stage import Times
 NEVER = -(1 << 60)
 """A time before every other: nothing holds an event back yet."""
 MOST_SPARSE = 4
-"""Places of a table for each event, beyond which it is not worth making."""
+"""Places of a table for each event that is looked up, beyond which it is not worth making."""
 
 
 Index = np.ndarray[tuple[int], np.dtype[np.int32]]
@@ -52,17 +52,6 @@ class Before:
 
     index: Index | slice
     turns: tuple[tuple[int, int, int], ...] = ()
-
-    @property
-    def events(self) -> int:
-        return self.index.stop if isinstance(self.index, slice) else len(self.index)
-
-    def largest(self, running: Times, drift: int) -> Times:
-        """The running maximum of that other stream that each event sees; may be a view of them."""
-        found: Times = running[self.index]
-        for begin, end, periods in self.turns:
-            found[begin:end] += periods * drift
-        return found
 
     def source(self, event: int) -> tuple[int, int]:
         """The event that `event` finds, and how many periods later that is."""
@@ -97,7 +86,7 @@ def _turns(times: Times, first: int, period: int) -> list[tuple[int, int, int]]:
 def last_not_after(source: Times, targets: Times) -> Index:
     """The index of the last element of `source` not larger than each target; -1: none. Both ascend."""
     first, span = int(source[0]), int(source[-1] - source[0]) + 1
-    if span > MOST_SPARSE * (len(source) + len(targets)):
+    if span > MOST_SPARSE * len(targets):
         return (np.searchsorted(source, targets, side="right") - 1).astype(np.int32)
     # where events are dense, looking up how many there were takes a fifth of the time of bisecting for each
     last = np.cumsum(np.bincount(source - first, minlength=span), dtype=np.int32)
@@ -108,18 +97,6 @@ def last_not_after(source: Times, targets: Times) -> Index:
     index[early:late] = last[targets[early:late] - first]
     index[late:] = len(source) - 1
     return index
-
-
-def held_for_ever(written: Times, read: Times, period: int) -> int:
-    """The most words between writing and reading, in cycles, of a period that repeats itself for ever.
-
-    A word written in the cycle of a read needs its room.
-    """
-    found = before(written, read, period)
-    count = np.arange(1, len(written) + 1)[found.index]
-    for begin, end, periods in found.turns:
-        count[begin:end] += periods * len(written)
-    return int((count - np.arange(len(read))).max())
 
 
 def running_maxima(values: Times, drift: int | None) -> Times:
@@ -137,7 +114,7 @@ def running_maxima(values: Times, drift: int | None) -> Times:
 
 
 class Loop:
-    """A process's iterations with reads and writes, and what depends on what among them.
+    """A process's iterations with reads and writes, and what a single one of these waits for.
 
     reads, writes: iterations by stream. latency: cycles from begin to end. held: iterations that the pipeline
     holds. period: iterations of a period in the steady state, None for a call.
@@ -155,33 +132,6 @@ class Loop:
         self.reads, self.writes = reads, writes
         self.latency, self.held, self.period = latency, held, period
         self.first = min(int(times[0]) for times in (*reads, *writes))
-        self._to_reads = [self._of(times, times - held) for times in reads]
-        self._to_writes = [self._of(times, times) for times in writes]
-        self._to_first = self._of(np.array([self.first]), np.array([self.first]) - held)
-
-    def _of(self, after_reads: Times, after_writes: Times) -> list[Before]:
-        return [
-            *(before(source, after_reads, self.period) for source in self.reads),
-            *(before(source, after_writes, self.period) for source in self.writes),
-        ]
-
-    def begins(self, stream: int, running: list[Times], drift: int | None, *, anchored: bool) -> Times:
-        """When the words of a stream are read."""
-        delay = self._delay(self._to_reads[stream], running, drift, (0, -self.latency))
-        if anchored:
-            self._anchor(self.reads[stream], delay, 0, drift)
-        return np.add(delay, self.reads[stream], out=delay)
-
-    def ends(self, stream: int, running: list[Times], drift: int | None, *, anchored: bool) -> Times:
-        """When the words of a stream are written."""
-        delay = self._delay(self._to_writes[stream], running, drift, (self.latency, 0))
-        if anchored:
-            self._anchor(self.writes[stream], delay, self.latency, drift)
-        return np.add(delay, self.writes[stream], out=delay)
-
-    def first_delay(self, running: list[Times], drift: int | None) -> int:
-        """D of the iteration that is held at its place, if nothing held it."""
-        return int(self._delay(self._to_first, running, drift, (0, -self.latency))[0])
 
     def iteration(self, stream: int | None, event: int, *, write: bool) -> int:
         """The iteration of an event; stream None: of the one that is held at its place."""
@@ -193,27 +143,10 @@ class Loop:
         """The source of each running maximum: the word that an event sees, in which period, what it adds to
         it.
         """
-        found = self._to_first
-        if stream is not None:
-            found = (self._to_writes if write else self._to_reads)[stream]
-        added = (self.latency, 0) if write else (0, -self.latency)
-        return [(*one.source(event), added[number >= len(self.reads)]) for number, one in enumerate(found)]
-
-    def _delay(
-        self, sources: list[Before], running: list[Times], drift: int | None, added: tuple[int, int]
-    ) -> Times:
-        delay = np.full(sources[0].events, NEVER, np.int64)
-        for number, (source, maxima) in enumerate(zip(sources, running, strict=True)):
-            seen = source.largest(maxima, drift or 0)
-            np.maximum(delay, seen + added[number >= len(self.reads)], out=delay)
-        return delay
-
-    def _anchor(self, times: Times, delay: Times, least: int, drift: int | None) -> None:
-        """Makes `delay`, of iterations `times`, at least what the place of the first one leaves: `least`, and
-        `drift` more in each later period.
-        """
-        if self.period is None or drift is None:
-            np.maximum(delay, least, out=delay)
-            return
-        for begin, end, turn in _turns(times, self.first, self.period):
-            np.maximum(delay[begin:end], least + turn * drift, out=delay[begin:end])
+        at = np.array([self.iteration(stream, event, write=write)])
+        after_reads, after_writes = (at, at) if write else (at, at - self.held)
+        to_read, to_write = (self.latency, 0) if write else (0, -self.latency)
+        return [
+            *((*before(source, after_reads, self.period).source(0), to_read) for source in self.reads),
+            *((*before(source, after_writes, self.period).source(0), to_write) for source in self.writes),
+        ]

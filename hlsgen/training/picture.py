@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hlsgen.report.front_file import check_ending, save_figure
 from hlsgen.training.trained import TrainedFront
-from hlsgen.widths.front_file import said_axes, save
+from hlsgen.widths.front_file import said_axes
 from hlsgen.widths.quantised import Candidate
 
 
@@ -36,4 +37,5 @@ def write_trained_picture(found: TrainedFront, path: Path) -> None:
             )
     axes.plot(*at(found.chosen.after), "*", color="black", markersize=14, label="chosen after training")
     said_axes(axes, found.found)
-    save(figure, path)
+    check_ending(path)
+    save_figure(figure, path)

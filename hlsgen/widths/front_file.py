@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hlsgen.base.errors import OutputError
-from hlsgen.report.front_file import check_ending
+from hlsgen.report.front_file import check_ending, save_figure
 from hlsgen.widths.quantised import Candidate, Quantised
-
-DPI = 150
 
 
 def write_picture(found: Quantised, path: Path) -> None:
@@ -31,7 +28,8 @@ def write_picture(found: Quantised, path: Path) -> None:
         axes.annotate(bits, at, xytext=(0, 6), textcoords="offset points", ha="center", fontsize="small")
     axes.plot(*_columns([found.chosen], scale), "*", color="black", markersize=14, label="chosen")
     said_axes(axes, found)
-    save(figure, path)
+    check_ending(path)
+    save_figure(figure, path)
 
 
 def said_axes(axes: Any, found: Quantised) -> None:
@@ -47,23 +45,6 @@ def said_axes(axes: Any, found: Quantised) -> None:
     )
     axes.grid(color="#DDDDDD", linewidth=0.6)
     axes.legend(loc="lower right", fontsize="small")
-
-
-def save(figure: Any, path: Path) -> None:
-    """Writes a picture, the same bytes of the same figures: no random ids, no date.
-
-    Raises DesignError: no such kind; OutputError: `path` cannot be written.
-    """
-    import matplotlib
-
-    check_ending(path)
-    metadata = {"Date": None} if path.suffix == ".svg" else {}
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "hlsgen"}):
-            figure.savefig(path, dpi=DPI, metadata=metadata)
-    except OSError as error:
-        message = f"error: cannot write {path}: {error.strerror or error}\nfix: another --plot"
-        raise OutputError(message) from None
 
 
 def _columns(points: list[Candidate], scale: int) -> tuple[list[float], list[float]]:

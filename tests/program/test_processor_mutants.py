@@ -94,8 +94,8 @@ MUTANTS = [
     (ARRAY, "step + 2 < steps", "step + 2", "step + 3"),
     (LOAD, "first = most(from, 0)", "0", "1"),
     (LOAD, "outside = first - from", "first - from", "0"),
-    (LOAD, "least(task.band_out, left)", "left", "size_t(-1)"),
-    (LOAD, "left -= task.band_out", "task.band_out", "0"),
+    (LOAD, "least(each, left)", "left", "size_t(-1)"),
+    (LOAD, "left -= each", "each", "size_t(0)"),
     (LOAD, "again == repeat - 1", "repeat - 1", "repeat"),
     (LOAD, "row_ends && in_block == ROWS - 1", "ROWS - 1", "ROWS"),
     (LOAD, "if (block_ends) block += line", "line", "ROWS"),
@@ -166,7 +166,7 @@ POOL_MUTANTS = [
     (POOL, "in_band == of_band - 1", "of_band - 1", "of_band"),
     (POOL, "const int rest = leaving.left", "leaving.left", "(leaving.left >> 1)"),
     (LOAD, "band_begin += task.out_step", "task.out_step", "0"),
-    (LOAD, "left -= task.stored_band", "task.stored_band", "0"),
+    (LOAD, "blocks_in_turn(task.stored_band", "task.stored_band", "task.band_out"),
 ]
 """Of results that are pooled on their way to DDR."""
 WINDOW = "src/window.h"
@@ -210,7 +210,7 @@ WINDOW_MUTANTS = [
     (WINDOW, "column_inside && y < rows ? word", "y < rows", "true"),
     (WINDOW, "topmost ? word_t(0) : read", "topmost", "false"),
     (WINDOW, "const int rest = left", "left", "left >> 1"),
-    (WINDOW, "first_row(task, of_stored.count(task))", "of_stored.count(task)", "task.stored_blocks"),
+    (WINDOW, "first_row(task, of_stored.count())", "of_stored.count()", "task.stored_blocks"),
     (WINDOW, "last_band ? behind_last : 0", "last_band", "true"),
     (WINDOW, "band_y += task.window_rows", "task.window_rows", "0"),
     (WINDOW, "if (parts) lines += task.window_across", "task.window_across", "0"),

@@ -220,3 +220,38 @@ void sums_under_a_condition(hls::stream<short> &in, hls::stream<short> &out) {
         out.write(sums[j].to_int());
     }
 }
+
+// ZDAutomotive/DL-HLS-adapted: sixteen words of a port in each iteration, to an array of one block
+#include <string.h>
+void copies_of_words(const int *port, int out[256], unsigned count) {
+#pragma HLS interface m_axi port=port
+    int block[256];
+    work: for (unsigned i = 0; i < count; i++) memcpy(&block[i * 16], port + i * 16, 16 * sizeof(int));
+    for (int i = 0; i < 256; i++) out[i] = block[i];
+}
+
+// a structure is one word, however long
+struct pixel_t { short channel[16]; };
+void copies_of_structures(const pixel_t from[256], pixel_t to[256], unsigned count) {
+#pragma HLS aggregate variable=from
+#pragma HLS aggregate variable=to
+    work: for (unsigned i = 0; i < count; i++) {
+#pragma HLS pipeline II=1
+        to[i] = from[i];
+    }
+}
+
+// can.c of the same: four bytes at indices that C lets wrap
+void indices_without_sign(const int from[24], unsigned char to[104], unsigned count, unsigned char out[104]) {
+    unsigned char frame[104] = {0};
+    unsigned at = 8;
+    work: for (unsigned i = 0; i < count; i++) {
+        const int word = from[i];
+        frame[at + 16] = word >> 24;
+        frame[at + 17] = word >> 16;
+        frame[at + 18] = word >> 8;
+        frame[at + 19] = word;
+        at += 4;
+    }
+    for (int i = 0; i < 104; i++) out[i] = frame[i];
+}

@@ -9,7 +9,7 @@
 extern "C" {
 void* __hls_shift_slot(void* registers, long bits) __attribute__((nothrow, malloc));
 void* __hls_shift(void* registers, void* slot, long address, bool enable) __attribute__((nothrow));
-void* __hls_shift_read(const void* registers, long address) __attribute__((nothrow));
+void* __hls_shift_read(const void* registers, long address, long bits) __attribute__((nothrow));
 }
 
 template <typename T_, unsigned int Depth_ = 32>
@@ -23,7 +23,7 @@ public:
         return *static_cast<T_*>(__hls_shift(this, slot, address, enable));
     }
     __attribute__((always_inline)) T_ read(unsigned address = Depth_ - 1) const {
-        return *static_cast<T_*>(__hls_shift_read(this, address));
+        return *static_cast<T_*>(__hls_shift_read(this, address, hls_marks::bits_of<T_>::value));
     }
 
 private:

@@ -1,0 +1,155 @@
+"""`hlsgen.rematerialise`: a module that trains within a budget of memory, gradients as in plain training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
+from hlsgen.base.own_code import first_line
+from hlsgen.base.progress import Progress, silent
+from hlsgen.frontends.torch.package import nn, torch
+from hlsgen.rematerialising.chain import Chain
+from hlsgen.rematerialising.execution import Pass, program_of
+from hlsgen.rematerialising.joining import joined
+from hlsgen.rematerialising.measuring import Loss, Measured, loss_stage, measured
+from hlsgen.rematerialising.peaks import StepCost, held_bytes, step_cost, storage_bytes
+from hlsgen.rematerialising.plan import Plan, plan_for
+from hlsgen.rematerialising.segments import FIX, Segment, segments_of
+from hlsgen.rematerialising.sizes import bytes_of
+from hlsgen.rematerialising.state import Everything, same
+
+
+class BudgetWarning(HlsgenWarning):
+    """A batch is larger than the one that a plan of memory was made for."""
+
+
+class Rematerialised(nn.Module):
+    """`module` as a chain that is trained by `plan`; it has the module's very parameters and buffers.
+
+    In the mode (training or evaluation) that it was planned in, and while gradients are recorded, it keeps to
+    the plan; in the other, the module itself is called.
+    """
+
+    def __init__(
+        self, module: nn.Module, before: Segment | None, stages: Sequence[Measured], plan: Plan, batch: int
+    ) -> None:
+        super().__init__()
+        self.module = module
+        self.plan = plan
+        self._before = before
+        self._stages = tuple(stages)
+        self._program = program_of(plan.operations, len(stages))
+        self._batch = batch
+        self._mode = module.training
+        self.train(module.training)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not torch.is_grad_enabled() or self.module.training is not self._mode:
+            output: torch.Tensor = self.module(x)
+            return output
+        if len(x) > self._batch:
+            text = (
+                f"a batch of {len(x)}, where the plan for {self.plan.budget} bytes was made for {self._batch}"
+            )
+            warn_caller(f"{text}: it will take more memory", BudgetWarning)
+        if self._before is not None:
+            x = self._before(x)
+        trained = [parameter for parameter in self.module.parameters() if parameter.requires_grad]
+        return Pass(self._stages, self._program, trained).forward(x)
+
+    def measure(self, frame: torch.Tensor, loss: Loss | None = None, *, repeats: int = 3) -> StepCost:
+        """The peak and the time of a training step with this batch, measured; docs/memory.md says how."""
+        return step_cost(self, frame, loss, repeats=repeats)
+
+    def extra_repr(self) -> str:
+        return str(self.plan)
+
+
+def rematerialise(
+    module: nn.Module,
+    frame: torch.Tensor,
+    memory: str | int,
+    *,
+    loss: Loss | None = None,
+    held: str | int = 0,
+    accumulate: bool = False,
+    progress: Progress = silent,
+) -> Rematerialised:
+    """The module as one that trains within `memory`, the fastest way there is by times measured here.
+
+    frame: a batch as training has it, whose contents do not matter. memory: such as "400MB", of all tensors
+    while a batch goes forward and backward: parameters, buffers, their gradients, the batch, activations,
+    what operations take for themselves, and `held`, such as the optimizer's state. loss: of the output, whose
+    own memory is counted then. accumulate: gradients are there before a batch already, of batches before.
+    The module is run a few times, stage by stage; nothing of it is changed.
+
+    Raises DesignError: the module is no chain of stages, it does not compute the same twice, or no budget as
+    small is possible; the least possible one is named.
+    """
+    budget = bytes_of(memory)
+    if frame.device.type != "cpu" or any(one.device.type != "cpu" for one in module.parameters()):
+        message = "stages are measured on the CPU, and the module or its batch is elsewhere"
+        raise DesignError(Problem(message=message, fix="module.cpu() and frame.cpu()"))
+    segments = segments_of(module)
+    if not segments:
+        raise DesignError(Problem(message="the module gives back its input: nothing to train", fix=FIX))
+    _check_same(module, segments, frame)
+    cut = joined(segments, frame)
+    x = frame
+    if cut.before is not None:
+        everything = Everything(cut.before.modules)
+        x = _run(cut.before, frame)
+        everything.undo()
+    fixed = held_bytes(module, frame) + (0 if cut.before is None else storage_bytes([x]))
+    fixed += 0 if held == 0 else bytes_of(held)
+    stages: list[Measured] = []
+    for number, walked in enumerate(cut.stages):
+        progress("measuring stages", number, len(cut.stages))
+        one, x = measured(walked.segment, x, again=not walked.writes_input)
+        stages.append(one)
+    # what stages change is copied before they run, and twice more of one while it is computed again
+    copies = [one.changing.bytes for one in stages]
+    fixed += sum(copies) + 2 * max(copies)
+    gradients = sum(one.stage.parameter_gradient_bytes for one in stages)
+    chain = Chain(
+        stages=(*(one.stage for one in stages), loss_stage(loss, x)),
+        # whoever called the module holds its output
+        fixed_bytes=fixed + storage_bytes([x]) + (gradients if accumulate else 0),
+        gradients_kept=accumulate,
+    )
+    return Rematerialised(module, cut.before, stages, plan_for(chain, budget), len(frame))
+
+
+def _run(function: Any, frame: torch.Tensor) -> torch.Tensor:
+    """Without gradients, on a copy that may be written over."""
+    with torch.no_grad():
+        output: torch.Tensor = function(frame.detach().clone())
+    return output
+
+
+def _check_same(module: nn.Module, segments: Sequence[Segment], frame: torch.Tensor) -> None:
+    """Refuses segments that do not compute what the module computes. Raises DesignError."""
+    everything = Everything(list(module.modules()))
+    try:
+        whole = _run(module, frame)
+    except Exception as error:  # of the user's forward, which may raise anything
+        everything.undo()
+        text = f"{type(module).__name__} does not run on a batch of {list(frame.shape)}"
+        message = f"{text}: {type(error).__name__}: {first_line(error)}"
+        raise DesignError(Problem(message=message, fix="a batch as training has it")) from error
+    try:
+        everything.undo()
+        parts = _run(lambda x: _through(segments, x), frame)
+    finally:
+        everything.undo()
+    if not isinstance(whole, torch.Tensor) or not same(whole, parts):
+        message = f"{type(module).__name__} computes something else when it is cut into stages"
+        fix = "no control flow on values, random numbers or training flags outside its submodules"
+        raise DesignError(Problem(message=message, fix=fix))
+
+
+def _through(segments: Sequence[Segment], x: torch.Tensor) -> torch.Tensor:
+    for segment in segments:
+        x = segment(x)
+    return x

@@ -81,6 +81,11 @@ T = TypeVar("T")
     metavar="N",
     help="With --train: how many networks are trained at the most.",
 )
+@click.option(
+    "--memory",
+    metavar="400MB",
+    help="With --train: the most memory of a training step; what does not fit is computed again.",
+)
 def quantise(
     given: GivenDesign,
     as_json: bool,
@@ -97,6 +102,7 @@ def quantise(
     plot: Path | None,
     train: Path | None,
     trained: int,
+    memory: str | None,
 ) -> None:
     """Find the bits of every tensor of DESIGN with the least hardware that keeps its answers."""
     with reporting(as_json):
@@ -106,6 +112,8 @@ def quantise(
         if plot is not None:
             check_ending(plot)
         bits = _bits(widths)
+        if memory is not None and train is None:
+            raise click.UsageError("--memory is a training's: say of which recipe, --train recipe.py")
         recipe = None if train is None else _recipe(train, output or front)
         with working(as_json) as progress:
             loaded = given.load(progress)
@@ -123,7 +131,7 @@ def quantise(
                 frames=frames,
                 progress=progress,
             )
-            after = None if recipe is None else _trained(found, recipe, trained, progress)
+            after = None if recipe is None else _trained(found, recipe, trained, memory, progress)
         written = (
             _write(found, given, output, front, force)
             if after is None
@@ -159,10 +167,12 @@ def _check_trainable(design: Design) -> None:
     check(design)
 
 
-def _trained(found: Quantised, recipe: Recipe, most: int, progress: Progress) -> TrainedFront:
+def _trained(
+    found: Quantised, recipe: Recipe, most: int, memory: str | None, progress: Progress
+) -> TrainedFront:
     from hlsgen.training.train import train
 
-    return train(found, recipe, most=most, progress=progress)
+    return train(found, recipe, most=most, memory=memory, progress=progress, say=note)
 
 
 def _write(

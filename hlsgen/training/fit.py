@@ -22,7 +22,8 @@ from hlsgen.training.recipe import Recipe
 
 Outputs: TypeAlias = "torch.Tensor | list[torch.Tensor]"
 Loss: TypeAlias = Callable[[Outputs, Any], torch.Tensor]
-Prepare: TypeAlias = Callable[[nn.Module], nn.Module]
+Prepare: TypeAlias = Callable[[nn.Module, Sequence[torch.Tensor]], nn.Module]
+"""(network, a batch of each input) -> the module that is run forwards and backwards in its place."""
 SMALL_MACS = 1 << 28
 """Multiply-accumulates of a batch, below which one thread is quicker than several: some ten milliseconds."""
 OWN_LOSS = "def loss(outputs, y) in the recipe"
@@ -36,11 +37,8 @@ class Fitted(Brief):
     seconds: float
 
 
-def as_it_is(network: nn.Module) -> nn.Module:
-    """The module that runs forwards and backwards in place of the network, whose parameters it shares.
-
-    What saves memory at the price of time, such as recomputing activations, takes this one's place.
-    """
+def as_it_is(network: nn.Module, _batch: Sequence[torch.Tensor]) -> nn.Module:
+    """The network itself runs forwards and backwards; hlsgen/training/budget.py has another."""
     return network
 
 
@@ -63,7 +61,7 @@ def fit(
     start = time.perf_counter()
     with torch.random.fork_rng(devices=[]), torch.enable_grad(), _threads(network, recipe):
         torch.manual_seed(recipe.seed)
-        losses = _epochs(network, frames, recipe, wanted, name, progress, prepare(network.float().train()))
+        losses = _epochs(network, frames, recipe, wanted, name, progress, prepare)
     network.eval()
     return Fitted(losses=tuple(losses), seconds=time.perf_counter() - start)
 
@@ -87,9 +85,10 @@ def _epochs(
     wanted: Sequence[Floats],
     name: str,
     progress: Progress,
-    runs: nn.Module,
+    prepare: Prepare,
 ) -> list[float]:
     inputs = [torch.from_numpy(one).float() for one in frames.x]
+    runs = prepare(network.float().train(), [one[: recipe.batch] for one in inputs])
     targets = _targets(frames, wanted)
     loss_of = _loss(recipe, frames, wanted)
     optimiser = _optimiser(recipe, network)

@@ -120,7 +120,7 @@ class Input(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        found = x.reshape(len(x), *self.laid_out).permute(0, *(1 + axis for axis in self.back))
+        found = x.reshape(x.shape[0], *self.laid_out).permute(0, *(1 + axis for axis in self.back))
         return self.result(found)  # type: ignore[no-any-return]
 
 
@@ -132,7 +132,7 @@ class Output(nn.Module):
         self.axes, self.shape = port.axes, port.shape
 
     def forward(self, x: Tensor) -> Tensor:
-        return x.permute(0, *(1 + axis for axis in self.axes)).reshape(len(x), *self.shape)
+        return x.permute(0, *(1 + axis for axis in self.axes)).reshape(x.shape[0], *self.shape)
 
 
 def result_of(type_: NumberType, name: str) -> nn.Module:

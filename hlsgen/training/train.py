@@ -24,6 +24,7 @@ from hlsgen.model.precision import LayerPrecision, Precision
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from hlsgen.styles.streaming import StreamingNetwork
+from hlsgen.training.budget import within
 from hlsgen.training.fit import Prepare, as_it_is, fit
 from hlsgen.training.frames import TrainingFrames, training_frames
 from hlsgen.training.judge import compared
@@ -46,14 +47,14 @@ def train(
     recipe: Recipe | Path | str,
     *,
     most: int = MOST_TRAINED,
-    prepare: Prepare = as_it_is,
+    memory: str | int | None = None,
     progress: Progress = silent,
     say: Say = silent,
 ) -> TrainedFront:
     """Trains what `hlsgen.quantise` chose, and up to `most` - 1 that are cheaper, as a recipe says.
 
     recipe: its Python file, which is run (`say` is told); what it may hold is docs/training.md's matter.
-    prepare: makes the module that is run forwards and backwards of the one that is trained.
+    memory: the most that a training step may take, such as "400MB" (docs/memory.md); None: what it takes.
 
     Raises DesignError: no PyTorch module, layers or types that training cannot follow, a recipe that fails;
     MismatchError: golden differs from the trained module. ToolError: Brevitas is missing.
@@ -61,6 +62,7 @@ def train(
     if not isinstance(recipe, Recipe):
         say(f"running {recipe}, your own code, for frames()")
         recipe = load_recipe(Path(recipe))
+    prepare = as_it_is if memory is None else within(memory, say, progress)
     with torch.random.fork_rng(devices=[]):
         return _Training(found, recipe, prepare, progress).front(most)
 

@@ -18,6 +18,7 @@ pytest.importorskip("brevitas", reason="brevitas is not installed: pip install '
 nn = torch.nn
 
 from hlsgen.training import quantisers  # noqa: E402
+from hlsgen.training.budget import within  # noqa: E402
 from hlsgen.training.judge import compared, evaluated  # noqa: E402
 from hlsgen.training.network import Network, weights_of  # noqa: E402
 
@@ -140,3 +141,23 @@ def test_other_rounding_or_another_weight_is_found_out(monkeypatch: pytest.Monke
     for mutant in (further, limits, made()):
         with pytest.raises(MismatchError, match="differs from the trained module in"):
             compared(mutant, design.graph, [values])
+
+
+def test_a_budget_is_kept_with_the_gradients_of_plain_training() -> None:
+    torch.manual_seed(3)
+    module = nn.Sequential(*[nn.Sequential(nn.Conv2d(4, 4, 3, padding=1), nn.ReLU()) for _ in range(6)])
+    design, x = design_of(module, (4, 12, 12), 4)
+    network = Network(design.graph, weights_of(design.given.reference)).float().train()
+    frames = torch.from_numpy(x).float()
+    network(frames).square().sum().backward()
+    wanted = [one.grad.clone() for one in network.parameters()]
+    network.zero_grad()
+    plan = within("1GB")(network, [frames]).plan
+    assert plan.least_memory < 0.8 * plan.plain_peak
+    budget = (plan.least_memory + plan.plain_peak) // 2
+    said: list[str] = []
+    made = within(budget, said.append)(network, [frames])
+    made(frames).square().sum().backward()
+    assert all(torch.equal(one.grad, other) for one, other in zip(network.parameters(), wanted, strict=True))
+    held = 2 * sum(one.numel() * 4 for one in network.parameters())
+    assert made.measure(frames).peak + held <= budget and "MB measured" in said[0]

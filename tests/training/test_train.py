@@ -125,12 +125,23 @@ def test_frames_that_choose_or_judge_never_train(found: Any, folder: Path, train
         hlsgen.train(found, only, most=1)
 
 
+def test_a_memory_budget_changes_no_weight(found: Any, folder: Path, trained: Any) -> None:
+    said: list[str] = []
+    front = hlsgen.train(found, folder / "recipe.py", most=1, memory="1MB", say=said.append)
+    (one,), (other,) = front.rows, trained.rows[-1:]
+    assert one.losses == other.losses
+    assert all(torch.equal(tensor, other.state[name]) for name, tensor in one.state.items())
+    assert any("memory of a training step" in one for one in said)
+    with pytest.raises(DesignError, match="the least possible is"):
+        hlsgen.train(found, folder / "recipe.py", most=1, memory=1000)
+
+
 def test_without_labels_the_outputs_of_floating_point_are_wanted(found: Any, folder: Path) -> None:
     text = f'epochs, learning_rate = 8, 0.0005\ndef frames():\n    return np.load("{folder}/train_x.npy")\n'
     path = recipe(folder, "outputs", text)
     front = hlsgen.train(found, path, most=1)
-    first, last = front.rows[0].losses
-    assert 0 < last < first
+    losses = front.rows[0].losses
+    assert 0 < losses[-1] < losses[0]
 
 
 def test_a_recipe_of_all_keys(found: Any, folder: Path) -> None:

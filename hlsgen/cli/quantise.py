@@ -36,6 +36,14 @@ T = TypeVar("T")
     help="What the metric may lose against floating point, on the frames that choose.",
 )
 @click.option(
+    "--sigma",
+    type=float,
+    default=1.5,
+    show_default=True,
+    metavar="S",
+    help="How many standard errors of the loss are to stay below --loss too; 0: the loss alone.",
+)
+@click.option(
     "--least",
     type=click.Choice(["all", "lut", "ff", "bram18", "uram", "dsp"]),
     default="all",
@@ -94,6 +102,7 @@ def quantise(
     labels: Path | None,
     metric: str | None,
     loss: float,
+    sigma: float,
     least: str,
     widths: str,
     output: Path | None,
@@ -126,6 +135,7 @@ def quantise(
                 labels,
                 metric=metric,
                 loss=loss,
+                sigma=sigma,
                 least=least,
                 widths=bits,
                 frames=frames,

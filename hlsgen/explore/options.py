@@ -42,6 +42,8 @@ Vector = NDArray[np.int64]
 """One number for each of KINDS."""
 Format = tuple[int, int]
 """A stream's words: neighbouring pixels, channels."""
+NEAR = 2
+"""How much faster than is asked for a folding may be that is looked at all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,14 +115,19 @@ def resources_of(amounts: Vector) -> Resources:
     return Resources(**{kind: int(amount) for kind, amount in zip(KINDS, amounts, strict=True)})
 
 
-def all_options(graph: Graph, board: Board, constraints: NetworkConstraints) -> dict[str, LayerOptions]:
-    """The options of each layer. Raises NoFit: nothing that the design fixes for some layer fits."""
+def all_options(
+    graph: Graph, board: Board, constraints: NetworkConstraints, near: int | None = None
+) -> dict[str, LayerOptions]:
+    """The options of each layer; near: as of `layer_options`.
+
+    Raises NoFit: nothing that the design fixes for some layer fits.
+    """
     known: dict[Hashable, LayerOptions] = {}
     found = {}
     for layer in graph.layers:
         key = _likeness(graph, layer, constraints)
         if key is None or key not in known:
-            known[key] = layer_options(graph, layer, board, constraints)
+            known[key] = layer_options(graph, layer, board, constraints, near)
         found[layer.name] = known[key].of(layer)
     return found
 
@@ -133,8 +140,15 @@ def _likeness(graph: Graph, layer: Layer, constraints: NetworkConstraints) -> Ha
     return layer.hardware_key, fixed, constraints.weights.of(layer.name), _Surroundings.of(graph, layer)
 
 
-def layer_options(graph: Graph, layer: Layer, board: Board, constraints: NetworkConstraints) -> LayerOptions:
-    """The options of one layer that keep to `wish` and to the board."""
+def layer_options(
+    graph: Graph, layer: Layer, board: Board, constraints: NetworkConstraints, near: int | None = None
+) -> LayerOptions:
+    """The options of one layer that keep to `wish` and to the board.
+
+    near: a number of cycles for which the cheapest is looked for: of a convolution, whose multipliers cost
+    the more the faster it is, those alone that are as fast, by no more than NEAR times; or the fastest, where
+    none is; or all, where none of these can be built.
+    """
     fixed = {
         key: value
         for key, value in (constraints.folds or {}).get(layer.name, {}).items()
@@ -145,15 +159,18 @@ def layer_options(graph: Graph, layer: Layer, board: Board, constraints: Network
     adapters = _Adapters(graph, layer, board, interfaces_of(board, constraints.interface))
     found = []
     folds = placed(layer, own, ddr_port(board)).folds(layer) if isinstance(layer, Conv2d) else layer.folds()
-    for fold in folds:
-        if any(getattr(fold, key) != value for key, value in fixed.items()):
-            continue
+    allowed = [fold for fold in folds if all(getattr(fold, key) == value for key, value in fixed.items())]
+    if near is not None and isinstance(layer, Conv2d):
+        allowed = _near(layer, allowed, near)
+    for fold in allowed:
         for stage, place in _placements(layer, fold, own, board):
             if not words_fit(stage):
                 continue
             option = adapters.option(stage, fold, place)
             if (vector(option.resources) <= total).all():
                 found.append(option)
+    if not found and near is not None:
+        return layer_options(graph, layer, board, constraints)
     if not found:
         raise nothing_fits(layer, board, constraints)
     amounts = np.array([[one.interval, *vector(one.resources)] for one in found], np.int64)
@@ -164,6 +181,14 @@ def layer_options(graph: Graph, layer: Layer, board: Board, constraints: Network
         options=tuple(found[index] for index in kept),
         every=tuple(found[int(index)] for index in order),
     )
+
+
+def _near(layer: Layer, folds: Sequence[Fold], near: int) -> list[Fold]:
+    """Those no slower than `near` cycles nor more than NEAR times faster; the fastest, if all are slower."""
+    intervals = [layer.stage(fold).interval for fold in folds]
+    fast = [one for one in intervals if one <= near]
+    least, most = (max(fast) / NEAR, near) if fast else (0, min(intervals, default=0))
+    return [fold for fold, one in zip(folds, intervals, strict=True) if least <= one <= most]
 
 
 def usual_options(graph: Graph, layer: Layer, board: Board, constraints: NetworkConstraints) -> list[Option]:

@@ -484,13 +484,16 @@ def _product(windows: Codes, weights: Codes, multiply: MatrixProduct) -> NDArray
     step = max(1, BLOCK_ELEMENTS // (matrix.shape[1] * columns))
     # of a large layer's weights never all in floating point at once
     filters = max(1, BLOCK_ELEMENTS // matrix.shape[1])
+    # of small images several frames at a time: the weights are read once for all of them
+    together = max(1, step // rows)
     for first in range(0, len(matrix), filters):
         part = matrix[first : first + filters].astype(windows.dtype, copy=False)
-        for frame, top in product(range(frames), range(0, rows, step)):
-            block = windows[frame, :, top : top + step]
-            fields = block.transpose(0, 3, 4, 1, 2).reshape(matrix.shape[1], -1)
-            sums = multiply(part, fields)
-            out[frame, first : first + filters, top : top + step] = sums.reshape(len(part), -1, columns)
+        for frame, top in product(range(0, frames, together), range(0, rows, step)):
+            block = windows[frame : frame + together, :, top : top + step]
+            some, _, lines = block.shape[:3]
+            fields = block.transpose(1, 4, 5, 0, 2, 3).reshape(matrix.shape[1], -1)
+            sums = multiply(part, fields).reshape(len(part), some, lines, columns)
+            out[frame : frame + some, first : first + filters, top : top + lines] = sums.transpose(1, 0, 2, 3)
     return out
 
 

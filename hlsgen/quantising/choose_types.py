@@ -31,7 +31,16 @@ from hlsgen.layers.softmax import ExponentialSum
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.model.ir import Graph, Port
-from hlsgen.model.precision import START_DB, Bits, Floats, Precision, saturating, to_nearest, whole_range
+from hlsgen.model.precision import (
+    START_DB,
+    Bits,
+    Floats,
+    Precision,
+    binade,
+    saturating,
+    to_nearest,
+    whole_range,
+)
 from hlsgen.quantising.value_ranges import ValueRanges, weight_fits
 
 EXACT_READERS = (Clamp, Leaky, Cast)
@@ -53,8 +62,10 @@ def choose_types(
     any_weights: layers that other weights of the same types shall go into: their accumulators hold the sums
     of any weights, and their biases may be some times larger.
 
-    Raises DesignError: auto or widths of activations without calibration, weights of one bit, a layer named
-    that there is not, a type too narrow.
+    Weights of one bit are -1 and 1 times a power of two.
+
+    Raises DesignError: auto or widths of activations without calibration, a layer named that there is not, a
+    type too narrow.
     """
     _check_names(graph, precision)
     if precision.by_frames and ranges is None:
@@ -62,7 +73,6 @@ def choose_types(
         message = f"precision {asked} from calibration data, and none is given"
         fix = 'calibration=x with some typical frames, or a type such as precision="fixed<16,6>"'
         raise DesignError(Problem(message=message, fix=fix))
-    _check_weights(graph, precision)
     return _Typing(graph, precision, ranges, any_weights).graph_of()
 
 
@@ -74,18 +84,6 @@ def _check_names(graph: Graph, precision: Precision) -> None:
         shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
         near = nearest_word(unknown[0], [*known, *KEYS])
         raise DesignError(Problem(message=message, fix=f"{near}the layers are {shown}"))
-
-
-def _check_weights(graph: Graph, precision: Precision) -> None:
-    """Refuses weights of one bit, which are 0 and one negative value."""
-    for layer in graph.layers:
-        wished = precision.of(layer.name).weights or precision.weights or precision.default
-        if isinstance(layer, Conv2d) and wished == Bits(1):
-            message = f"{layer.name}: weights of 1 bit would be 0 and one negative value, and nothing else"
-            fix = (
-                "2 bits or more, such as weights: 2; of -1 and 1 alone only a model trained so has good ones"
-            )
-            raise DesignError(Problem(message=message, fix=fix, place=layer.place))
 
 
 class _Typing:
@@ -177,9 +175,12 @@ class _Typing:
         values = layer.weights
         # a type that was chosen may clip rare outliers, one that was given must hold them all
         wished = given.weights or self.precision.weights
-        chosen_type = wished if isinstance(wished, FixedType) else self._weight_type(layer, values, wished)
-        codes = nearest(values, chosen_type, f"{layer.name}: weights", layer.place, narrow=True)
-        weight = _plain(chosen_type)
+        if (wished or self.precision.default) == Bits(1):
+            weight, codes = signs_of(values)
+        else:
+            type_ = wished if isinstance(wished, FixedType) else self._weight_type(layer, values, wished)
+            codes = nearest(values, type_, f"{layer.name}: weights", layer.place, narrow=True)
+            weight = _plain(type_)
         biases = np.asarray(layer.bias, np.float64)
         room = OTHER_BIASES if layer.name in self.any_weights else 1
         bias = given.bias or _bias_type(source, weight, biases * room)
@@ -204,6 +205,18 @@ class _Typing:
             return layer
         wide = layer.exact_accumulator() if constraints == "exact" else constraints
         return replace(layer, accumulator=wide, result_type=wide if exact_result else layer.result_type)
+
+
+def signs_of(values: Codes) -> tuple[FixedType, Codes]:
+    """Weights of one bit: -1 and 1 times the power of two with the least mean square error; 0 is as 1.
+
+    A sum of squares (|w| - s)^2 is least for s = mean |w|, and of two powers of two for the nearer one. Their
+    type has two bits, as no type has the codes -1 and 1 alone.
+    """
+    mean = float(np.mean(np.abs(values))) if values.size else 0.0
+    power = binade(mean) if mean else 0
+    power += mean > 1.5 * 2.0**power
+    return FixedType(2, 2 + power), np.where(values < 0, -1, 1).astype(np.int8)
 
 
 def _width(layer: Layer) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from hlsgen.base.short_repr import Brief
 from hlsgen.model.ir import Graph
 from hlsgen.model.ports import Floats, inputs_of, tensor_codes
 from hlsgen.training.recipe import Recipe
-from hlsgen.widths.parts import Parts
+from hlsgen.widths.parts import Part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class TrainingFrames(Brief):
         return len(self.x[0])
 
 
-def training_frames(graph: Graph, recipe: Recipe, parts: Parts) -> TrainingFrames:
+def training_frames(graph: Graph, recipe: Recipe, parts: Sequence[Part]) -> TrainingFrames:
     """The recipe's frames without those that, as codes of the inputs' types, choose or judge.
 
     graph: in fixed point. Raises DesignError: wrong shapes, values beyond the inputs' types, labels of
@@ -46,7 +46,7 @@ def training_frames(graph: Graph, recipe: Recipe, parts: Parts) -> TrainingFrame
     if labels is not None and len(labels) != count:
         message = f"frames() of {recipe.path.name} gives {count} frames and {len(labels)} labels"
         raise DesignError(Problem(message=message, fix="a label for each frame"))
-    apart = _keys(_codes(graph, parts.choosing)) | _keys(_codes(graph, parts.held_out))
+    apart = set().union(*(_keys(_codes(graph, one.values)) for one in parts))
     names = [port.name for port in graph.inputs]
     kept = np.array([at for at in range(count) if _key(codes, names, at) not in apart], np.int64)
     if not len(kept):

@@ -11,7 +11,7 @@ from hlsgen.model.ir import Graph
 from hlsgen.model.ports import Floats
 from hlsgen.training.network import Network
 from hlsgen.training.packages import torch
-from hlsgen.widths.sensitivity import answers_of
+from hlsgen.widths.rerun import answers_of
 
 FRAMES = 256
 """Frames that are run together."""

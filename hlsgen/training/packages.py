@@ -18,7 +18,7 @@ try:
         import brevitas.nn as qnn
         from brevitas.core.scaling import PowerOfTwoIntScaling
         from brevitas.function.ops_ste import ceil_ste, floor_ste, round_ste, round_to_zero_ste
-        from brevitas.inject.enum import RestrictValueType, ScalingImplType
+        from brevitas.inject.enum import QuantType, RestrictValueType, ScalingImplType
         from brevitas.quant.fixed_point import (
             Int8ActPerTensorFixedPoint,
             Int8BiasPerTensorFixedPointInternalScaling,
@@ -33,6 +33,7 @@ __all__ = [
     "Int8BiasPerTensorFixedPointInternalScaling",
     "Int8WeightPerTensorFixedPoint",
     "PowerOfTwoIntScaling",
+    "QuantType",
     "RestrictValueType",
     "ScalingImplType",
     "ceil_ste",

@@ -11,6 +11,7 @@ from hlsgen.training.packages import (
     Int8BiasPerTensorFixedPointInternalScaling,
     Int8WeightPerTensorFixedPoint,
     PowerOfTwoIntScaling,
+    QuantType,
     RestrictValueType,
     ScalingImplType,
     ceil_ste,
@@ -113,6 +114,15 @@ def weight_quantiser(type_: FixedType) -> Any:
     Gradients pass the type's ends, so that a weight beyond them can come back.
     """
     return Int8WeightPerTensorFixedPoint.let(**_said(type_, Rounding.RND))
+
+
+def sign_quantiser(type_: FixedType) -> Any:
+    """The `weight_quant` of a Brevitas layer whose weights become -1 and 1 times the step of `type_`; 0 is as
+    1.
+    """
+    said = _said(type_, Rounding.RND)
+    said |= {"quant_type": QuantType.BINARY, "bit_width": 1, "scaling_init": float(type_.resolution)}
+    return Int8WeightPerTensorFixedPoint.let(**said)
 
 
 def bias_quantiser(fraction: int) -> Any:

@@ -27,7 +27,7 @@ from hlsgen.layers.rearrange import Rearrange
 from hlsgen.model.ir import Port
 from hlsgen.model.precision import Floats
 from hlsgen.training.packages import nn, qnn, torch
-from hlsgen.training.quantisers import activation_quantiser, bias_quantiser, weight_quantiser
+from hlsgen.training.quantisers import activation_quantiser, bias_quantiser, sign_quantiser, weight_quantiser
 
 Tensor = torch.Tensor
 
@@ -58,7 +58,10 @@ class Products(nn.Module):
         self.weight_type = layer.weight_type
         self.bias_fraction = layer.input_type.fraction + layer.weight_type.fraction
         self.flat = isinstance(layer, Dense)
-        quantised: dict[str, Any] = {"weight_quant": weight_quantiser(layer.weight_type)}
+        # weights of one bit are -1 and 1 of a type of two, which no training shall make 0
+        signs = layer.weight_type.width == 2 and layer.only_signs
+        weight = (sign_quantiser if signs else weight_quantiser)(layer.weight_type)
+        quantised: dict[str, Any] = {"weight_quant": weight}
         if bias.size:
             quantised["bias_quant"] = bias_quantiser(self.bias_fraction)
         self.around = tuple(layer.padding[at] for at in (1, 3, 0, 2))

@@ -33,9 +33,9 @@ from hlsgen.training.packages import torch
 from hlsgen.training.recipe import Recipe, load_recipe
 from hlsgen.training.torch_model import TorchModel
 from hlsgen.training.trained import TrainedCandidate, TrainedFront
-from hlsgen.widths.candidates import candidate, front_of
+from hlsgen.widths.candidates import candidate, chosen_of, front_of
 from hlsgen.widths.quantised import Candidate, Quantised
-from hlsgen.widths.sensitivity import answers_of
+from hlsgen.widths.rerun import answers_of
 from hlsgen.widths.tensors import Typing, variables
 
 MOST_TRAINED = 6
@@ -99,14 +99,14 @@ class _Training:
         some = _trained(found, most)
         frames = training_frames(found.chosen.design.graph, self.recipe, found.parts)
         rows = [self._trained(one, frames) for one in some]
-        able = [one for one in rows if one.after.metric >= found.asked and not one.after.hardware.refusal]
+        best = chosen_of([one.after for one in rows], found.allowed)
         untouched = [one for one in (*found.front, *found.uniform) if one not in some]
         return TrainedFront(
             found=found,
             recipe=self.recipe.path,
             rows=tuple(rows),
             front=tuple(front_of([*(row.after for row in rows), *untouched])),
-            chosen=min(able, key=lambda one: (one.after.price, -one.after.metric)),
+            chosen=next((one for one in rows if one.after is best), rows[-1]),
             frames=frames.count,
             dropped=frames.dropped,
         )
@@ -133,7 +133,7 @@ class _Training:
             state=state,
             losses=fitted.losses,
             seconds=fitted.seconds,
-            compared=compared(network, after.design.graph, (parts.choosing, parts.held_out)),
+            compared=compared(network, after.design.graph, [part.values for part in parts]),
             better=better,
         )
 
@@ -161,6 +161,7 @@ class _Training:
             self.found.parts,
             self.found.interval,
             self.found.prices,
+            progress=self.progress,
         )
         return after, types, state
 

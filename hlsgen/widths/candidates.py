@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError
+from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.resources import Resources
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.widths.layer_costs import Prices, price
-from hlsgen.widths.parts import Parts, joined
+from hlsgen.widths.losses import Allowed
+from hlsgen.widths.parts import Part
 from hlsgen.widths.quantised import Candidate
-from hlsgen.widths.sensitivity import answers_of
+from hlsgen.widths.rerun import answers_of
 from hlsgen.widths.table import Hardware
 
 
@@ -20,16 +22,14 @@ def candidate(
     name: str,
     widths: Mapping[str, int],
     style: StreamingNetwork,
-    parts: Parts,
+    parts: tuple[Part, Part],
     interval: int,
     prices: Prices,
     gap: float | None = None,
+    progress: Progress = silent,
 ) -> Candidate:
     """The candidate that `style` is: one instance of it gives a frame every `interval` cycles."""
-    results = [
-        metric(joined(answers_of(style.graph, values)))
-        for metric, values in zip(parts.metrics, (parts.choosing, parts.held_out), strict=True)
-    ]
+    losses = [part.losses.of(answers_of(style.graph, part.values, progress)) for part in parts]
     one_instance = replace(style.constraints, instances=1, target_interval=interval)
     alone = Design(replace(style, constraints=one_instance))
     try:
@@ -50,13 +50,29 @@ def candidate(
     return Candidate(
         name=name,
         widths=dict(widths),
-        metric=results[0],
-        held_out=results[1],
+        metric=parts[0].losses.floating - losses[0].lost,
+        loss=losses[0],
+        held_out=parts[1].losses.floating - losses[1].lost,
         hardware=hardware,
         price=cost,
         design=Design(style),
         gap=gap,
     )
+
+
+def chosen_of(candidates: Sequence[Candidate], allowed: Allowed) -> Candidate | None:
+    """The cheapest that keeps the metric with standard errors to spare; where none does, of those that keep
+    it the one with the most to spare; None: none keeps it.
+    """
+    built = [one for one in candidates if not one.hardware.refusal]
+    able = [one for one in built if one.loss.within(allowed)]
+    if able:
+        return min(able, key=lambda one: (one.price, one.loss.lost))
+    barely = replace(allowed, sigma=0.0)
+    able = [one for one in built if one.loss.within(barely)]
+    if able:
+        return min(able, key=lambda one: (one.loss.lost + allowed.sigma * one.loss.error, one.price))
+    return None
 
 
 def front_of(candidates: Sequence[Candidate]) -> list[Candidate]:

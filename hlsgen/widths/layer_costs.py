@@ -67,7 +67,7 @@ def layer_costs(
         for column, weights in enumerate(widths):
             progress("pricing every layer by its widths", row * len(widths) + column, len(widths) ** 2)
             graph = typing.graph(typing.uniform(data, weights))
-            for name, options in all_options(graph, style.board, constraints).items():
+            for name, options in all_options(graph, style.board, constraints, interval).items():
                 cells = table.setdefault(name, np.zeros((len(widths), len(widths))))
                 cells[row, column] = _cheapest(options, interval, prices)
     return [_reduced(graph, layer.name, known, table[layer.name]) for layer in graph.layers]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,13 @@ class Metric:
             message = f"the metric {self.name} gave {found!r:.80}, which is no finite number"
             raise DesignError(Problem(message=message, fix="a function(outputs, labels) -> float"))
         return number
+
+    def of(self, frames: NDArray[Any]) -> Metric:
+        """The same of some frames: their positions, or which they are."""
+        if self.labels is None:
+            return self
+        labels = np.asarray(self.labels)[frames]
+        return replace(top1(labels), name=self.name) if self.is_share else replace(self, labels=labels)
 
     def text(self, value: float) -> str:
         """The value as reports say it."""

@@ -9,8 +9,9 @@ from typing import Any
 from hlsgen.api.design import Design
 from hlsgen.base.short_repr import Brief, lines
 from hlsgen.widths.layer_costs import Prices
+from hlsgen.widths.losses import ROUNDING, Allowed, Loss
 from hlsgen.widths.metric import Metric
-from hlsgen.widths.parts import Parts
+from hlsgen.widths.parts import Part
 from hlsgen.widths.table import Hardware
 
 
@@ -18,15 +19,16 @@ from hlsgen.widths.table import Hardware
 class Candidate(Brief):
     """Widths of all tensors; none: those of the design itself.
 
-    metric, held_out: measured on the frames that choose and on others. hardware: one instance with a frame
-    every so many cycles as the search was for; price: its share of the board, summed over the kinds that
-    count. gap: by which a cheaper choice for the same noise could at most be cheaper; None: it was not
-    searched for.
+    metric, held_out: measured on the frames that choose and on others; loss: on those that choose.
+    hardware: one instance with a frame every so many cycles as the search was for; price: its share of the
+    board, summed over the kinds that count. gap: by which a cheaper choice for the same noise could at most
+    be cheaper; None: it was not searched for.
     """
 
     name: str
     widths: Mapping[str, int]
     metric: float
+    loss: Loss
     held_out: float
     hardware: Hardware
     price: float
@@ -38,6 +40,8 @@ class Candidate(Brief):
             "name": self.name,
             "widths": dict(self.widths),
             "metric": self.metric,
+            "loss": round(self.loss.lost, 6),
+            "loss_standard_error": round(self.loss.error, 6),
             "metric_held_out": self.held_out,
             "hardware": self.hardware.as_json(),
             "price": round(self.price, 6),
@@ -80,8 +84,8 @@ class Quantised(Brief):
     """The chosen candidate, the design's own types, the front in the order of prices, and uniform widths.
 
     frames, held_out: how many chose and how many judged. floating: the metric in floating point on each;
-    asked: the least metric that was to be kept on the frames that choose. interval: cycles of a frame. parts:
-    the frames themselves; prices: by which hardware was judged.
+    allowed: what the metric may lose on the frames that choose. interval: cycles of a frame. parts: the
+    frames that chose and those that judged; prices: by which hardware was judged.
     """
 
     design: Design
@@ -89,10 +93,10 @@ class Quantised(Brief):
     frames: int
     held_out: int
     floating: tuple[float, float]
-    asked: float
+    allowed: Allowed
     least: str
     interval: int
-    parts: Parts
+    parts: tuple[Part, Part]
     prices: Prices
     chosen: Candidate
     own: Candidate
@@ -108,22 +112,41 @@ class Quantised(Brief):
         return [self.chosen, self.own, *(one for one in self.uniform if one is not self.chosen), *others]
 
     @property
+    def asked(self) -> float:
+        """The least metric that was to be kept on the frames that choose."""
+        return self.floating[0] - self.allowed.loss
+
+    @property
     def lost(self) -> float:
         """What the chosen widths lose of the metric on the held-out frames, against floating point."""
         return self.floating[1] - self.chosen.held_out
 
     @property
     def warnings(self) -> list[str]:
-        """That frames which chose nothing lose more than was asked for."""
-        allowed = self.floating[0] - self.asked
-        if self.lost <= allowed + 1e-12:
-            return []
-        lost, most = (100 * self.lost, 100 * allowed) if self.metric.is_share else (self.lost, allowed)
-        unit = " points" if self.metric.is_share else ""
-        return [
-            f"on the {self.held_out} held-out frames the chosen widths lose {lost:.3g}{unit}, more than the "
-            f"{most:.3g} that were allowed where they are chosen: give more frames, or a smaller --loss"
-        ]
+        """That frames which chose nothing lose more than was allowed, or that too few chose to be sure."""
+        loss, most = self.chosen.loss, self.allowed.loss
+        found = []
+        if not loss.within(self.allowed):
+            found.append(
+                f"nothing keeps {self.metric.name} with {self._errors} to spare on {self.frames} frames: "
+                f"what comes nearest is chosen, which loses {self._text(loss.lost)} and may lose "
+                f"{self._text(loss.error)} more: give more frames, or a larger --loss"
+            )
+        if self.lost > most + ROUNDING:
+            found.append(
+                f"on the {self.held_out} held-out frames the chosen widths lose {self._text(self.lost)}, "
+                f"more than the {self._text(most)} that were allowed where they are chosen: give more "
+                "frames, a smaller --loss or a larger --sigma"
+            )
+        return found
+
+    def _text(self, lost: float) -> str:
+        return f"{100 * lost:.3g} points" if self.metric.is_share else f"{lost:.3g}"
+
+    @property
+    def _errors(self) -> str:
+        sigma = self.allowed.sigma
+        return "a standard error" if sigma == 1 else f"{sigma:g} standard errors"
 
     @property
     def headline(self) -> list[str]:
@@ -132,7 +155,8 @@ class Quantised(Brief):
             f"{self.design.name}: {metric.name}, chosen on {self.frames} frames, measured on {self.held_out} "
             f"others; one instance on {board}, a frame every {self.interval:,} cycles, modelled",
             f"floating point: {metric.text(self.floating[0])}, and {metric.text(self.floating[1])} on the "
-            f"others; asked for: {metric.text(self.asked)} where it is chosen",
+            f"others; asked for: {metric.text(self.asked)} where it is chosen, with {self._errors} of the "
+            "loss to spare",
             f"{self.solved} knapsacks solved, {self.runs} networks run",
         ]
 
@@ -146,6 +170,7 @@ class Quantised(Brief):
             "frames_held_out": self.held_out,
             "floating": {"metric": self.floating[0], "metric_held_out": self.floating[1]},
             "asked": self.asked,
+            "sigma": self.allowed.sigma,
             "least": self.least,
             "interval_cycles": self.interval,
             "chosen": self.chosen.as_json(),

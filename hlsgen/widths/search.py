@@ -2,8 +2,8 @@
 
 Each tensor's noise at the outputs by its width is measured, and each layer priced by the widths of its data
 and weights. For budgets of noise, 4 dB apart, the cheapest widths are chosen exactly, and the network with
-them is run: what keeps the metric on the frames that choose is a candidate, the cheapest the choice. Frames
-that are held out choose nothing; they judge what was chosen.
+them is run: what keeps the metric on the frames that choose, with a standard error to spare, is a candidate,
+the cheapest the choice. Frames that are held out choose nothing; they judge what was chosen.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from hlsgen.search.board_limits import KINDS
 from hlsgen.styles.streaming import StreamingNetwork
-from hlsgen.widths.candidates import candidate, front_of
+from hlsgen.widths.candidates import candidate, chosen_of, front_of
 from hlsgen.widths.frames import judged_frames
 from hlsgen.widths.knapsack import Noise, Picked, cheapest
 from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, prices_of
+from hlsgen.widths.losses import Allowed, Loss
 from hlsgen.widths.metric import Function
-from hlsgen.widths.parts import Parts, joined, parts_of
+from hlsgen.widths.parts import Part, parts_of
 from hlsgen.widths.quantised import Candidate, Quantised
-from hlsgen.widths.sensitivity import answers_of, sensitivity
+from hlsgen.widths.rerun import answers_of
+from hlsgen.widths.sensitivity import sensitivity
 from hlsgen.widths.tensors import WIDEST, Typing, Variable, Widths, variables
 
 WIDTHS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
@@ -48,6 +50,7 @@ BUILT = 3
 """Candidates that keep the metric, the cheapest first, whose hardware is made to choose among them."""
 SHOWN = 8
 """The most points of the front whose hardware is made."""
+MOST_SIGMA = 10
 
 
 def quantise(
@@ -57,6 +60,7 @@ def quantise(
     *,
     metric: Function | str | None = None,
     loss: float = 0.01,
+    sigma: float = 1.5,
     least: str = "all",
     widths: Sequence[int] = WIDTHS,
     uniform: Sequence[int] = UNIFORM,
@@ -67,25 +71,26 @@ def quantise(
 
     x, labels, metric, frames: as of `hlsgen.accuracy`; without labels the metric is the share of answers of
     floating point. Every second frame chooses; the others are held out, but for those that ranges are chosen
-    from. least: the sum of the board's shares ("all"), or lut, ff, dsp, bram18 or uram alone, of one instance
-    as fast as the design's own.
+    from. sigma: so many standard errors of the loss are to stay below `loss` too. least: the sum of the
+    board's shares ("all"), or lut, ff, dsp, bram18 or uram alone, of one instance as fast as the design's
+    own.
 
     Raises DesignError: no streaming network in floating point, too few frames, a loss that nothing keeps.
     """
     style = design.given
-    _check(style, least, widths, loss)
+    _check(style, least, widths, loss, sigma)
     assert isinstance(style, StreamingNetwork)
     run = calibrated(style, progress)
-    parts = parts_of(style, run, judged_frames(design, x, labels, metric, frames))
+    parts = parts_of(style, run, judged_frames(design, x, labels, metric, frames), progress)
     progress("choosing the hardware of the design's own types")
     design.choose(progress)
     interval = design.estimate().interval_cycles
-    return _Search(design, style, run, parts, sorted(set(widths)), interval, least, loss, progress).found(
-        uniform
-    )
+    allowed = Allowed(loss=loss, sigma=sigma)
+    search = _Search(design, style, run, parts, sorted(set(widths)), interval, least, allowed, progress)
+    return search.found(uniform)
 
 
-def _check(style: object, least: str, widths: Sequence[int], loss: float) -> None:
+def _check(style: object, least: str, widths: Sequence[int], loss: float, sigma: float) -> None:
     if not isinstance(style, StreamingNetwork) or style.reference is None:
         message = (
             "widths are searched for a network in floating point with style: dataflow, which this is not"
@@ -95,12 +100,14 @@ def _check(style: object, least: str, widths: Sequence[int], loss: float) -> Non
     problems = []
     if least not in LEAST:
         problems.append(Problem(message=f"least is {least!r:.40}", fix=f"one of {', '.join(LEAST)}"))
-    if not widths or not all(isinstance(one, int) and 2 <= one <= WIDEST for one in widths):
+    if not widths or not all(isinstance(one, int) and 1 <= one <= WIDEST for one in widths):
         problems.append(
-            Problem(message=f"widths are {widths!r:.80}", fix=f"whole numbers from 2 to {WIDEST}")
+            Problem(message=f"widths are {widths!r:.80}", fix=f"whole numbers from 1 to {WIDEST}")
         )
     if not 0 <= loss < 1e9:
         problems.append(Problem(message=f"loss is {loss!r:.40}", fix="a number from 0, such as 0.01"))
+    if not 0 <= sigma <= MOST_SIGMA:
+        problems.append(Problem(message=f"sigma is {sigma!r:.40}", fix=f"a number from 0 to {MOST_SIGMA}"))
     if problems:
         raise DesignError(problems)
 
@@ -111,16 +118,17 @@ class _Search:
         design: Design,
         style: StreamingNetwork,
         run: FloatRun,
-        parts: Parts,
+        parts: tuple[Part, Part],
         widths: list[int],
         interval: int,
         least: str,
-        loss: float,
+        allowed: Allowed,
         progress: Progress,
     ) -> None:
-        self.design, self.style, self.run, self.parts = design, style, run, parts
+        self.design, self.style, self.run = design, style, run
+        self.choosing, self.others = parts
         self.widths, self.interval, self.least, self.progress = widths, interval, least, progress
-        self.asked = parts.floating[0] - loss
+        self.allowed = allowed
         self.typing = Typing(
             reference=run.graph,
             own=style.precision,
@@ -129,11 +137,12 @@ class _Search:
         )
         self.variables = variables(self.typing)
         self.prices: Prices = prices_of(style.board, least)
-        self.measured: dict[tuple[tuple[Variable, int], ...], float] = {}
+        self.measured: dict[tuple[tuple[Variable, int], ...], Loss] = {}
         self.solved = 0
 
     def found(self, uniform: Sequence[int]) -> Quantised:
-        noise = sensitivity(self.typing, self.parts.choosing, self.variables, self.widths, self.progress)
+        part = self.choosing
+        noise = sensitivity(self.typing, part.values, part.wanted, self.variables, self.widths, self.progress)
         try:
             costs = layer_costs(
                 self.style,
@@ -148,7 +157,7 @@ class _Search:
             raise DesignError(Problem(message=f"{self.design.name}: {failure}", fix=failure.fix)) from None
         picked = self._picked(noise, costs)
         keeping = sorted(
-            (one for one in picked if self._metric(one.widths) >= self.asked), key=lambda one: one.price
+            (one for one in picked if self._loss(one.widths).within(self.allowed)), key=lambda one: one.price
         )
         made = {
             id(one): self._candidate(self._name(one), one.widths, one.gap)
@@ -156,28 +165,18 @@ class _Search:
         }
         even = [self._uniform(bits) for bits in uniform]
         own = self.style.precision
-        able = [
-            one for one in (*made.values(), *even) if one.metric >= self.asked and not one.hardware.refusal
-        ]
-        if not able:
-            best = max(self._metric(one.widths) for one in picked)
-            message = (
-                f"no widths keep {self.parts.metrics[0].name} at {self.asked:.4f} where they are chosen: "
-                f"the best reach {best:.4f}"
-            )
-            raise DesignError(Problem(message=message, fix="a larger --loss, or wider --widths"))
-        chosen = min(able, key=lambda one: (one.price, -one.metric))
+        chosen = self._chosen([*made.values(), *even], picked)
         front = front_of([*made.values(), *even])
         return Quantised(
             design=self.design,
-            metric=self.parts.metrics[0],
-            frames=self.parts.counts[0],
-            held_out=self.parts.counts[1],
-            floating=self.parts.floating,
-            asked=self.asked,
+            metric=part.losses.metric,
+            frames=part.count,
+            held_out=self.others.count,
+            floating=(part.losses.floating, self.others.losses.floating),
+            allowed=self.allowed,
             least=self.least,
             interval=self.interval,
-            parts=self.parts,
+            parts=(part, self.others),
             prices=self.prices,
             chosen=chosen,
             own=self._candidate(f"own: {own.default}", {}, None, own),
@@ -186,6 +185,19 @@ class _Search:
             solved=self.solved,
             runs=len(self.measured),
         )
+
+    def _chosen(self, candidates: Sequence[Candidate], picked: Sequence[Picked]) -> Candidate:
+        """As `chosen_of`. Raises DesignError: none keeps the metric."""
+        found = chosen_of(candidates, self.allowed)
+        if found is not None:
+            return found
+        of = self.choosing.losses
+        best = of.floating - min(self._loss(one.widths).lost for one in picked)
+        message = (
+            f"no widths keep {of.metric.name} at {of.floating - self.allowed.loss:.4f} where they are "
+            f"chosen: the best reach {best:.4f}"
+        )
+        raise DesignError(Problem(message=message, fix="a larger --loss, or wider --widths"))
 
     def _picked(self, noise: Noise, costs: Sequence[LayerCost]) -> list[Picked]:
         """The cheapest widths of every budget, the noisiest first, and between those that matter."""
@@ -201,7 +213,7 @@ class _Search:
             if one is None:
                 return False
             found[decibels] = one
-            return self._metric(one.widths) >= self.asked
+            return self._loss(one.widths).within(self.allowed)
 
         keeps = {decibels: solve(decibels) for decibels in BUDGETS_DB}
         enough = min((decibels for decibels, fine in keeps.items() if fine), default=None)
@@ -217,7 +229,7 @@ class _Search:
         best, seen = list(keeping[:BUILT]), -np.inf
         rising = []
         for one in sorted(picked, key=lambda one: one.price):
-            value = self._metric(one.widths)
+            value = -self._loss(one.widths).lost
             if value > seen:
                 rising.append(one)
                 seen = value
@@ -225,12 +237,13 @@ class _Search:
         some = [*best, *rising[::step]]
         return list({tuple(sorted(one.widths.items())): one for one in some}.values())
 
-    def _metric(self, widths: Widths) -> float:
-        """The metric on the frames that choose, measured once of all widths."""
+    def _loss(self, widths: Widths) -> Loss:
+        """What the metric loses on the frames that choose, measured once of all widths."""
         key = tuple(sorted(widths.items()))
         if key not in self.measured:
             graph = self.typing.graph(self.typing.precision(widths))
-            self.measured[key] = self.parts.metrics[0](joined(answers_of(graph, self.parts.choosing)))
+            outputs = answers_of(graph, self.choosing.values, self.progress)
+            self.measured[key] = self.choosing.losses.of(outputs)
         return self.measured[key]
 
     def _name(self, one: Picked) -> str:
@@ -249,7 +262,8 @@ class _Search:
         )
         assert isinstance(style, StreamingNetwork)
         named = {_key(one): bits for one, bits in widths.items()}
-        return candidate(name, named, style, self.parts, self.interval, self.prices, gap)
+        parts = self.choosing, self.others
+        return candidate(name, named, style, parts, self.interval, self.prices, gap, self.progress)
 
 
 def _key(one: Variable) -> str:

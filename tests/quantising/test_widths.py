@@ -137,10 +137,31 @@ def test_widths_need_frames_for_activations_and_none_for_weights() -> None:
     assert design.graph.layers[0].weight_type.width == 3  # type: ignore[attr-defined]
 
 
+def test_weights_of_one_bit_are_signs_of_one_size() -> None:
+    """The power of two with the least square error by trying all; what they give by a convolution apart."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch.manual_seed(4)
+    net = torch.nn.Sequential(torch.nn.Conv2d(2, 6, 3), torch.nn.ReLU(), torch.nn.Conv2d(6, 3, 2)).eval()
+    x = np.random.default_rng(1).normal(0, 1, (40, 2, 6, 6))
+    precision = {"default": 16, "weights": 1, "accumulator": "tight"}
+    design = hlsgen.from_torch(net, (2, 6, 6), calibration=x, precision=precision)
+    with torch.no_grad():
+        for of, layer in ((net[0], design.graph.layers[0]), (net[2], design.graph.layers[1])):
+            values = of.weight.double().numpy()
+            signs = np.where(values < 0, -1, 1)
+            scales = 2.0 ** np.arange(-20, 5)
+            best = scales[np.argmin([np.sum((signs * scale - values) ** 2) for scale in scales])]
+            type_ = layer.weight_type  # type: ignore[attr-defined]
+            assert layer.only_signs and type_.width == 2  # type: ignore[attr-defined]
+            np.testing.assert_array_equal(type_.decode(layer.weights), signs * best)  # type: ignore[attr-defined]
+            of.weight.copy_(torch.from_numpy(signs * best))
+        wanted = net(torch.from_numpy(x).float()).numpy()
+    error = np.abs(design.golden(x) - wanted).max()
+    assert error < 0.01 * np.abs(wanted).max()
+
+
 def test_what_cannot_be_built_is_refused() -> None:
     graph, run = residual_network(), FloatRun(residual_network(), {"x": normal_frames(4)})
-    with pytest.raises(DesignError, match="weights of 1 bit would be 0 and one negative value"):
-        quantised_network(graph, Precision(default=Bits(1)), run)
     fixed, _ = quantised_network(graph, Precision(default=Bits(1), weights=Bits(2)), run)
     assert {port.tensor.type.width for port in fixed.outputs} == {1}
     with pytest.raises(DesignError, match="128 bits"):

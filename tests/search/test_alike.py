@@ -10,7 +10,7 @@ import pytest
 
 from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.explore import options
-from hlsgen.explore.options import all_options, layer_options
+from hlsgen.explore.options import all_options, layer_options, vector_of_board
 from hlsgen.hardware.weights import auto_places
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search import candidates
@@ -53,6 +53,22 @@ def test_options_are_looked_for_once(convolutions: int, monkeypatch: pytest.Monk
     for layer in graph.layers:
         own = layer_options(graph, layer, BOARD, constraints)
         assert (found[layer.name].options, found[layer.name].every) == (own.options, own.every)
+
+
+def test_the_cheapest_near_an_interval_is_the_cheapest_of_all() -> None:
+    """Foldings far faster than asked for are left out, and no sum of shares of a board is less with them."""
+    graph, constraints = residual(6, 8, convolutions=3), NetworkConstraints()
+    prices = 1 / np.maximum(vector_of_board(BOARD), 1)
+    whole = all_options(graph, BOARD, constraints)
+    for interval in (1, 40, 333, 2000, 10**6):
+        near = all_options(graph, BOARD, constraints, interval)
+        for name, every in whole.items():
+            some = near[name]
+            assert set(some.options) <= set(every.every)
+            most = max(interval, int(every.intervals.min()))
+            least = (every.costs[every.intervals <= most] @ prices).min()
+            assert (some.costs[some.intervals <= most] @ prices).min() == pytest.approx(least)
+    assert sum(len(one.every) for one in near.values()) < sum(len(one.every) for one in whole.values())
 
 
 def test_what_a_design_fixes_of_one_layer_is_of_that_layer() -> None:

@@ -161,3 +161,21 @@ def test_a_budget_is_kept_with_the_gradients_of_plain_training() -> None:
     assert all(torch.equal(one.grad, other) for one, other in zip(network.parameters(), wanted, strict=True))
     held = 2 * sum(one.numel() * 4 for one in network.parameters())
     assert made.measure(frames).peak + held <= budget and "MB measured" in said[0]
+
+
+def test_weights_of_one_bit_stay_minus_one_and_one() -> None:
+    torch.manual_seed(4)
+    module = nn.Sequential(nn.Conv2d(1, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(48, 4))
+    x = np.random.default_rng(1).normal(0, 1, (24, 1, 6, 6))
+    types = {"default": 6, "weights": 1}
+    design = hlsgen.from_torch(module.eval(), (1, 6, 6), calibration=x, precision=types, board="u200")
+    network = Network(design.graph, weights_of(design.given.reference))
+    values = {port.name: port.to_tensor(x) for port in design.graph.inputs}
+    assert compared(network, design.graph, [values]) == 24 * 4
+    network(torch.from_numpy(x)).square().sum().backward()
+    for layer, (weights, _) in zip(
+        [one for one in design.graph.layers if one.kind != "clamp"], network.weights().values(), strict=True
+    ):
+        assert np.array_equal(weights, layer.weight_type.decode(layer.weights))
+        assert set(np.unique(np.abs(weights))) == {layer.weight_type.resolution}
+    assert all(one.grad is not None and one.grad.abs().sum() > 0 for one in network.parameters())

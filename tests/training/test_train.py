@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def found(folder: Path) -> Any:
     design = hlsgen.load(folder / "small.yaml")
-    return hlsgen.quantise(design, widths=(2, 4, 6), uniform=(3,), loss=0.1)
+    return hlsgen.quantise(design, widths=(2, 4, 6), uniform=(3,), loss=0.1, sigma=0)
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +196,18 @@ def test_files_of_another_network_are_refused(trained: Any, folder: Path, tmp_pa
 def test_the_command_leaves_designs_that_build(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     (folder / "out").mkdir()
-    words = ["quantise", "small.yaml", "--widths", "2,4,6", "--loss", "0.1", "--train", "recipe.py"]
+    words = [
+        "quantise",
+        "small.yaml",
+        "--widths",
+        "2,4,6",
+        "--loss",
+        "0.1",
+        "--sigma",
+        "0",
+        "--train",
+        "recipe.py",
+    ]
     files = ["--trained", "2", "-o", "out/t.yaml", "--front", "out/front", "--plot", "out/front.svg"]
     result = run(*words, *files, "--json")
     assert result.exit_code == 0, result.output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +45,7 @@ class Candidate(Brief):
             "loss_standard_error": round(self.loss.error, 6),
             "metric_held_out": self.held_out,
             "hardware": self.hardware.as_json(),
-            "price": round(self.price, 6),
+            "price": round(self.price, 6) if math.isfinite(self.price) else None,
             "gap": None if self.gap is None else round(self.gap, 6),
             "precision": precision_keys(self.widths) if self.widths else None,
         }

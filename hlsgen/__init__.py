@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hlsgen.api.project import Project
     from hlsgen.model.precision import Bits, LayerPrecision, Precision
     from hlsgen.rematerialising.module import rematerialise
+    from hlsgen.training.train import train
     from hlsgen.widths.by_precision import accuracy
     from hlsgen.widths.search import quantise
 
@@ -62,12 +63,14 @@ __all__ = [
     "program_for",
     "quantise",
     "rematerialise",
+    "train",
 ]
 
 _LATER = {
     "accuracy": "widths.by_precision",
     "quantise": "widths.search",
     "rematerialise": "rematerialising.module",
+    "train": "training.train",
     "Design": "api.design",
     "load": "api.design",
     "from_onnx": "api.from_model",

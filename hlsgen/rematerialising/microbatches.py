@@ -87,9 +87,13 @@ def whole(part: Part, count: int, budget: int) -> Plan:
 
 def each(part: Part, count: int, budget: int) -> Plan | None:
     """The best with an equal share of the memory for every micro-batch; None: none is within the budget."""
-    share = part.fixed_bytes + (budget - part.fixed_bytes) // count
+    # gradients of parameters are there once, not once for each
+    held = part.fixed_bytes + sum(stage.parameter_gradient_bytes for stage in part.stages)
+    if budget <= held:
+        return None
+    chain = replace(part.chain(1), fixed_bytes=held, gradients_kept=True)
     try:
-        one = plan_for(part.chain(1), share)
+        one = plan_for(chain, held + (budget - held) // count)
     except DesignError:
         return None
     return _repeated(part, count, budget, one.operations)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hlsgen.report.front_file import check_ending, save_figure
 from hlsgen.widths.quantised import Candidate, Quantised
@@ -12,7 +13,6 @@ def write_picture(found: Quantised, path: Path) -> None:
     """Writes the picture. Raises DesignError: no such kind; OutputError: `path` cannot be written."""
     from matplotlib.figure import Figure
 
-    check_ending(path)
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.add_subplot()
     scale = 100 if found.metric.is_share else 1
@@ -27,6 +27,14 @@ def write_picture(found: Quantised, path: Path) -> None:
         bits = one.name.removesuffix(" bits")
         axes.annotate(bits, at, xytext=(0, 6), textcoords="offset points", ha="center", fontsize="small")
     axes.plot(*_columns([found.chosen], scale), "*", color="black", markersize=14, label="chosen")
+    said_axes(axes, found)
+    check_ending(path)
+    save_figure(figure, path)
+
+
+def said_axes(axes: Any, found: Quantised) -> None:
+    """What the axes of a picture of widths say, and floating point as a line."""
+    scale = 100 if found.metric.is_share else 1
     axes.axhline(scale * found.floating[1], linestyle=":", color="grey", label="floating point")
     unit = " [%]" if found.metric.is_share else ""
     axes.set_ylabel(f"{found.metric.name}{unit} on {found.held_out} held-out frames, measured")
@@ -37,7 +45,6 @@ def write_picture(found: Quantised, path: Path) -> None:
     )
     axes.grid(color="#DDDDDD", linewidth=0.6)
     axes.legend(loc="lower right", fontsize="small")
-    save_figure(figure, path)
 
 
 def _columns(points: list[Candidate], scale: int) -> tuple[list[float], list[float]]:

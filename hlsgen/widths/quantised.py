@@ -9,8 +9,10 @@ from typing import Any
 
 from hlsgen.api.design import Design
 from hlsgen.base.short_repr import Brief, lines
+from hlsgen.widths.layer_costs import Prices
 from hlsgen.widths.losses import ROUNDING, Allowed, Loss
 from hlsgen.widths.metric import Metric
+from hlsgen.widths.parts import Part
 from hlsgen.widths.table import Hardware
 
 
@@ -83,7 +85,8 @@ class Quantised(Brief):
     """The chosen candidate, the design's own types, the front in the order of prices, and uniform widths.
 
     frames, held_out: how many chose and how many judged. floating: the metric in floating point on each;
-    allowed: what the metric may lose on the frames that choose. interval: cycles of a frame.
+    allowed: what the metric may lose on the frames that choose. interval: cycles of a frame. parts: the
+    frames that chose and those that judged; prices: by which hardware was judged.
     """
 
     design: Design
@@ -94,6 +97,8 @@ class Quantised(Brief):
     allowed: Allowed
     least: str
     interval: int
+    parts: tuple[Part, Part]
+    prices: Prices
     chosen: Candidate
     own: Candidate
     front: tuple[Candidate, ...]

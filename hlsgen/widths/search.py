@@ -8,35 +8,33 @@ the cheapest the choice. Frames that are held out choose nothing; they judge wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
-from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.loading.from_graph import calibrated, with_precision
-from hlsgen.model.ports import Arrays, Floats
 from hlsgen.model.precision import Precision
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from hlsgen.search.board_limits import KINDS
 from hlsgen.styles.streaming import StreamingNetwork
-from hlsgen.widths.frames import Judged, judged_frames
+from hlsgen.widths.candidates import candidate, chosen_of, front_of
+from hlsgen.widths.frames import judged_frames
 from hlsgen.widths.knapsack import Noise, Picked, cheapest
-from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, price, prices_of
-from hlsgen.widths.losses import Allowed, Loss, Losses, joined
-from hlsgen.widths.metric import Function, Metric, answers, top1
+from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, prices_of
+from hlsgen.widths.losses import Allowed, Loss
+from hlsgen.widths.metric import Function
+from hlsgen.widths.parts import Part, parts_of
 from hlsgen.widths.quantised import Candidate, Quantised
 from hlsgen.widths.rerun import answers_of
 from hlsgen.widths.sensitivity import sensitivity
-from hlsgen.widths.table import Hardware
 from hlsgen.widths.tensors import WIDEST, Typing, Variable, Widths, variables
 
 WIDTHS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
@@ -52,7 +50,6 @@ BUILT = 3
 """Candidates that keep the metric, the cheapest first, whose hardware is made to choose among them."""
 SHOWN = 8
 """The most points of the front whose hardware is made."""
-FEWEST_FRAMES = 8
 MOST_SIGMA = 10
 
 
@@ -84,7 +81,7 @@ def quantise(
     _check(style, least, widths, loss, sigma)
     assert isinstance(style, StreamingNetwork)
     run = calibrated(style, progress)
-    parts = _parts(style, run, judged_frames(design, x, labels, metric, frames), progress)
+    parts = parts_of(style, run, judged_frames(design, x, labels, metric, frames), progress)
     progress("choosing the hardware of the design's own types")
     design.choose(progress)
     interval = design.estimate().interval_cycles
@@ -115,56 +112,13 @@ def _check(style: object, least: str, widths: Sequence[int], loss: float, sigma:
         raise DesignError(problems)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    """Some frames: their values, and what is lost of their metric."""
-
-    values: Mapping[str, Floats]
-    wanted: list[Floats]
-    losses: Losses
-
-    @property
-    def count(self) -> int:
-        return len(self.wanted[0])
-
-
-def _parts(style: StreamingNetwork, run: FloatRun, judged: Judged, progress: Progress) -> tuple[_Part, _Part]:
-    """The frames that choose, and those that are held out."""
-    known = {one.tobytes() for one in style.samples[next(iter(judged.values))]}
-    first = judged.values[next(iter(judged.values))]
-    choosing = np.arange(0, judged.frames, 2)
-    others = [at for at in range(1, judged.frames, 2) if first[at].astype(np.float64).tobytes() not in known]
-    if len(choosing) < FEWEST_FRAMES or len(others) < FEWEST_FRAMES:
-        message = f"{len(choosing)} frames are left to choose and {len(others)} to judge, too few"
-        fix = f"{4 * FEWEST_FRAMES} frames or more that number types are not chosen from: --input x.npy"
-        raise DesignError(Problem(message=message, fix=fix))
-    found = []
-    for at in (choosing, np.array(others)):
-        values = {name: array[at] for name, array in judged.values.items()}
-        outputs = answers_of(run.graph, values, progress)
-        losses = Losses(_metric(judged.metric, at, joined(outputs)), outputs)
-        found.append(_Part(values=values, wanted=outputs, losses=losses))
-    return found[0], found[1]
-
-
-def _metric(given: Metric | None, at: NDArray[Any], outputs: Arrays) -> Metric:
-    """The metric of some frames. Raises DesignError: no labels, and no answers to agree with."""
-    if given is not None:
-        return given.of(at)
-    found = answers(outputs)
-    if found is None:
-        message = "there are no labels, and the outputs are no scores whose largest one could be kept"
-        raise DesignError(Problem(message=message, fix="--labels y.npy or --metric file.py:function"))
-    return replace(top1(found), name="as in float")
-
-
 class _Search:
     def __init__(
         self,
         design: Design,
         style: StreamingNetwork,
         run: FloatRun,
-        parts: tuple[_Part, _Part],
+        parts: tuple[Part, Part],
         widths: list[int],
         interval: int,
         least: str,
@@ -212,7 +166,7 @@ class _Search:
         even = [self._uniform(bits) for bits in uniform]
         own = self.style.precision
         chosen = self._chosen([*made.values(), *even], picked)
-        front = _front([*made.values(), *even])
+        front = front_of([*made.values(), *even])
         return Quantised(
             design=self.design,
             metric=part.losses.metric,
@@ -222,6 +176,8 @@ class _Search:
             allowed=self.allowed,
             least=self.least,
             interval=self.interval,
+            parts=(part, self.others),
+            prices=self.prices,
             chosen=chosen,
             own=self._candidate(f"own: {own.default}", {}, None, own),
             front=tuple(front),
@@ -231,19 +187,10 @@ class _Search:
         )
 
     def _chosen(self, candidates: Sequence[Candidate], picked: Sequence[Picked]) -> Candidate:
-        """The cheapest that keeps the metric with standard errors to spare; where none does, of those that
-        keep it the one with the most to spare.
-
-        Raises DesignError: none keeps it.
-        """
-        built = [one for one in candidates if not one.hardware.refusal]
-        able = [one for one in built if one.loss.within(self.allowed)]
-        if able:
-            return min(able, key=lambda one: (one.price, one.loss.lost))
-        barely = replace(self.allowed, sigma=0.0)
-        able = [one for one in built if one.loss.within(barely)]
-        if able:
-            return min(able, key=lambda one: (one.loss.lost + self.allowed.sigma * one.loss.error, one.price))
+        """As `chosen_of`. Raises DesignError: none keeps the metric."""
+        found = chosen_of(candidates, self.allowed)
+        if found is not None:
+            return found
         of = self.choosing.losses
         best = of.floating - min(self._loss(one.widths).lost for one in picked)
         message = (
@@ -314,48 +261,10 @@ class _Search:
             self.style, precision or self.typing.precision(widths), self.run, self.progress
         )
         assert isinstance(style, StreamingNetwork)
-        losses = [
-            part.losses.of(answers_of(style.graph, part.values, self.progress))
-            for part in (self.choosing, self.others)
-        ]
-        one_instance = replace(style.constraints, instances=1, target_interval=self.interval)
-        alone = Design(replace(style, constraints=one_instance))
-        try:
-            estimate = alone.estimate()
-        except DesignError as error:
-            hardware, cost = Hardware(refusal=error.problems[0].message.splitlines()[0]), float("inf")
-        else:
-            used: Resources = estimate.used
-            cost = price(used, self.prices)
-            hardware = Hardware(
-                frames_per_s=round(estimate.frames_per_s, 3),
-                instances=1,
-                lut=used.lut,
-                dsp=used.dsp,
-                bram18=used.bram18,
-                uram=used.uram,
-            )
-        return Candidate(
-            name=name,
-            widths={_key(one): bits for one, bits in widths.items()},
-            metric=self.choosing.losses.floating - losses[0].lost,
-            loss=losses[0],
-            held_out=self.others.losses.floating - losses[1].lost,
-            hardware=hardware,
-            price=cost,
-            design=Design(style),
-            gap=gap,
-        )
+        named = {_key(one): bits for one, bits in widths.items()}
+        parts = self.choosing, self.others
+        return candidate(name, named, style, parts, self.interval, self.prices, gap, self.progress)
 
 
 def _key(one: Variable) -> str:
     return f"input {one.name}" if one.part == "input" else str(one)
-
-
-def _front(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that no other one beats in price and in the metric of the frames that choose, cheapest first."""
-    found: list[Candidate] = []
-    for one in sorted(candidates, key=lambda one: (one.price, -one.metric)):
-        if not one.hardware.refusal and (not found or one.metric > found[-1].metric):
-            found.append(one)
-    return found

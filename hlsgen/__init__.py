@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hlsgen.base.errors import (
+    BudgetWarning,
     CalibrationWarning,
     ClippingWarning,
     DesignError,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bits",
+    "BudgetWarning",
     "CalibrationWarning",
     "ClippingWarning",
     "Design",

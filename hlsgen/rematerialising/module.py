@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlsgen.base.errors import HlsgenWarning, warn_caller
+from hlsgen.base.errors import BudgetWarning, warn_caller
 from hlsgen.base.progress import Progress, silent
 from hlsgen.frontends.torch.package import nn, torch
 from hlsgen.rematerialising.chain import Chain
@@ -15,10 +15,6 @@ from hlsgen.rematerialising.peaks import StepCost, held_bytes, step_cost, storag
 from hlsgen.rematerialising.plan import Plan, plan_for
 from hlsgen.rematerialising.segments import Segment
 from hlsgen.rematerialising.sizes import bytes_of
-
-
-class BudgetWarning(HlsgenWarning):
-    """A batch is larger than the one that a plan of memory was made for."""
 
 
 class Rematerialised(nn.Module):

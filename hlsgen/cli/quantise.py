@@ -128,12 +128,20 @@ def quantise(
             print_json(found.as_json())
             return
         table = Table(
-            "", "weights / others", found.metric.name, "held out", "LUT", "DSP", "BRAM18", "share", "gap"
+            "",
+            "weights / others",
+            found.metric.name,
+            "held out",
+            "LUT",
+            "DSP",
+            "BRAM18",
+            found.price_name,
+            "gap",
         )
         for one in found.rows:
             on_front = "*" if one in found.front else ""
             of = one.hardware
-            cells = [f"{of.lut:,}", f"{of.dsp:,}", f"{of.bram18:,}", f"{one.price:.2%}"]
+            cells = [f"{of.lut:,}", f"{of.dsp:,}", f"{of.bram18:,}", found.price_text(one.price)]
             table.add_row(
                 f"{'chosen: ' if one is found.chosen else ''}{one.name}{on_front}",
                 one.bits,

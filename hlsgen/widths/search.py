@@ -8,13 +8,13 @@ the cheapest the choice. Frames that are held out choose nothing; they judge wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, Problem
@@ -22,18 +22,24 @@ from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.loading.from_graph import calibrated, with_precision
-from hlsgen.model.ports import Arrays, Floats
 from hlsgen.model.precision import Precision
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from hlsgen.search.board_limits import KINDS
+from hlsgen.styles.layerwise import LayerwiseNetwork
+from hlsgen.styles.mixed import MixedNetwork
+from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.shared import SharedNetwork
 from hlsgen.styles.streaming import StreamingNetwork
-from hlsgen.widths.frames import Judged, judged_frames
+from hlsgen.widths.choosing import chosen_of, front_of
+from hlsgen.widths.frames import judged_frames
 from hlsgen.widths.knapsack import Noise, Picked, cheapest
 from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, price, prices_of
-from hlsgen.widths.losses import Allowed, Loss, Losses, joined
-from hlsgen.widths.metric import Function, Metric, answers, top1
-from hlsgen.widths.quantised import Candidate, Quantised
+from hlsgen.widths.losses import Allowed, Loss
+from hlsgen.widths.metric import Function
+from hlsgen.widths.one_width import OneWidth
+from hlsgen.widths.parts import Part, parts_of
+from hlsgen.widths.quantised import Candidate, Quantised, key_of
 from hlsgen.widths.rerun import answers_of
 from hlsgen.widths.sensitivity import sensitivity
 from hlsgen.widths.table import Hardware
@@ -42,6 +48,8 @@ from hlsgen.widths.tensors import WIDEST, Typing, Variable, Widths, variables
 WIDTHS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
 UNIFORM = (16, 8, 6, 5, 4)
 """Uniform widths that the choice stands beside."""
+ONE_WIDTH = (SharedNetwork, MixedNetwork, LayerwiseNetwork)
+"""Styles whose layers share hardware, or are each as fast as they can: all have one width."""
 LEAST = ("all", *KINDS)
 """What may be the least: the sum of all shares of the board, or one kind's."""
 BUDGETS_DB = tuple(range(-2, 59, 4))
@@ -52,7 +60,6 @@ BUILT = 3
 """Candidates that keep the metric, the cheapest first, whose hardware is made to choose among them."""
 SHOWN = 8
 """The most points of the front whose hardware is made."""
-FEWEST_FRAMES = 8
 MOST_SIGMA = 10
 
 
@@ -76,30 +83,37 @@ def quantise(
     floating point. Every second frame chooses; the others are held out, but for those that ranges are chosen
     from. sigma: so many standard errors of the loss are to stay below `loss` too. least: the sum of the
     board's shares ("all"), or lut, ff, dsp, bram18 or uram alone, of one instance as fast as the design's
-    own.
+    own. On shared processors, in mixtures and as tasks one width for all weights and one for all other
+    tensors is chosen, with the most frames a second on the board.
 
-    Raises DesignError: no streaming network in floating point, too few frames, a loss that nothing keeps.
+    Raises DesignError: no network in floating point, too few frames, a loss that nothing keeps.
     """
     style = design.given
     _check(style, least, widths, loss, sigma)
-    assert isinstance(style, StreamingNetwork)
+    assert isinstance(style, NetworkStyle)
     run = calibrated(style, progress)
-    parts = _parts(style, run, judged_frames(design, x, labels, metric, frames), progress)
+    parts = parts_of(style, run, judged_frames(design, x, labels, metric, frames), progress)
+    bits, allowed = sorted(set(widths)), Allowed(loss=loss, sigma=sigma)
+    if not isinstance(style, StreamingNetwork):
+        return OneWidth(design, style, run, parts, bits, allowed, progress).found(uniform)
     progress("choosing the hardware of the design's own types")
     design.choose(progress)
     interval = design.estimate().interval_cycles
-    allowed = Allowed(loss=loss, sigma=sigma)
-    search = _Search(design, style, run, parts, sorted(set(widths)), interval, least, allowed, progress)
+    search = _Search(design, style, run, parts, bits, interval, least, allowed, progress)
     return search.found(uniform)
 
 
 def _check(style: object, least: str, widths: Sequence[int], loss: float, sigma: float) -> None:
-    if not isinstance(style, StreamingNetwork) or style.reference is None:
+    able = isinstance(style, (StreamingNetwork, *ONE_WIDTH)) and style.reference is not None
+    if not able or style.graph.input.is_float:  # type: ignore[attr-defined]
         message = (
-            "widths are searched for a network in floating point with style: dataflow, which this is not"
+            "widths are searched for a network in floating point that is to be fixed point, which this is not"
         )
-        fix = "a network without quantizers of its own, in style: dataflow"
+        fix = "a network without quantizers of its own, in style: dataflow, shared, mixed or tasks"
         raise DesignError(Problem(message=message, fix=fix))
+    if least != "all" and not isinstance(style, StreamingNetwork):
+        message = f"least is {least!r:.40}, and shared processors and tasks have the widths that are fastest"
+        raise DesignError(Problem(message=message, fix="no --least; or style: dataflow"))
     problems = []
     if least not in LEAST:
         problems.append(Problem(message=f"least is {least!r:.40}", fix=f"one of {', '.join(LEAST)}"))
@@ -115,56 +129,13 @@ def _check(style: object, least: str, widths: Sequence[int], loss: float, sigma:
         raise DesignError(problems)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    """Some frames: their values, and what is lost of their metric."""
-
-    values: Mapping[str, Floats]
-    wanted: list[Floats]
-    losses: Losses
-
-    @property
-    def count(self) -> int:
-        return len(self.wanted[0])
-
-
-def _parts(style: StreamingNetwork, run: FloatRun, judged: Judged, progress: Progress) -> tuple[_Part, _Part]:
-    """The frames that choose, and those that are held out."""
-    known = {one.tobytes() for one in style.samples[next(iter(judged.values))]}
-    first = judged.values[next(iter(judged.values))]
-    choosing = np.arange(0, judged.frames, 2)
-    others = [at for at in range(1, judged.frames, 2) if first[at].astype(np.float64).tobytes() not in known]
-    if len(choosing) < FEWEST_FRAMES or len(others) < FEWEST_FRAMES:
-        message = f"{len(choosing)} frames are left to choose and {len(others)} to judge, too few"
-        fix = f"{4 * FEWEST_FRAMES} frames or more that number types are not chosen from: --input x.npy"
-        raise DesignError(Problem(message=message, fix=fix))
-    found = []
-    for at in (choosing, np.array(others)):
-        values = {name: array[at] for name, array in judged.values.items()}
-        outputs = answers_of(run.graph, values, progress)
-        losses = Losses(_metric(judged.metric, at, joined(outputs)), outputs)
-        found.append(_Part(values=values, wanted=outputs, losses=losses))
-    return found[0], found[1]
-
-
-def _metric(given: Metric | None, at: NDArray[Any], outputs: Arrays) -> Metric:
-    """The metric of some frames. Raises DesignError: no labels, and no answers to agree with."""
-    if given is not None:
-        return given.of(at)
-    found = answers(outputs)
-    if found is None:
-        message = "there are no labels, and the outputs are no scores whose largest one could be kept"
-        raise DesignError(Problem(message=message, fix="--labels y.npy or --metric file.py:function"))
-    return replace(top1(found), name="as in float")
-
-
 class _Search:
     def __init__(
         self,
         design: Design,
         style: StreamingNetwork,
         run: FloatRun,
-        parts: tuple[_Part, _Part],
+        parts: tuple[Part, Part],
         widths: list[int],
         interval: int,
         least: str,
@@ -211,8 +182,7 @@ class _Search:
         }
         even = [self._uniform(bits) for bits in uniform]
         own = self.style.precision
-        chosen = self._chosen([*made.values(), *even], picked)
-        front = _front([*made.values(), *even])
+        every = [*made.values(), *even]
         return Quantised(
             design=self.design,
             metric=part.losses.metric,
@@ -222,35 +192,13 @@ class _Search:
             allowed=self.allowed,
             least=self.least,
             interval=self.interval,
-            chosen=chosen,
+            chosen=chosen_of(every, part.losses, self.allowed),
             own=self._candidate(f"own: {own.default}", {}, None, own),
-            front=tuple(front),
+            front=tuple(front_of(every)),
             uniform=tuple(even),
             solved=self.solved,
             runs=len(self.measured),
         )
-
-    def _chosen(self, candidates: Sequence[Candidate], picked: Sequence[Picked]) -> Candidate:
-        """The cheapest that keeps the metric with standard errors to spare; where none does, of those that
-        keep it the one with the most to spare.
-
-        Raises DesignError: none keeps it.
-        """
-        built = [one for one in candidates if not one.hardware.refusal]
-        able = [one for one in built if one.loss.within(self.allowed)]
-        if able:
-            return min(able, key=lambda one: (one.price, one.loss.lost))
-        barely = replace(self.allowed, sigma=0.0)
-        able = [one for one in built if one.loss.within(barely)]
-        if able:
-            return min(able, key=lambda one: (one.loss.lost + self.allowed.sigma * one.loss.error, one.price))
-        of = self.choosing.losses
-        best = of.floating - min(self._loss(one.widths).lost for one in picked)
-        message = (
-            f"no widths keep {of.metric.name} at {of.floating - self.allowed.loss:.4f} where they are "
-            f"chosen: the best reach {best:.4f}"
-        )
-        raise DesignError(Problem(message=message, fix="a larger --loss, or wider --widths"))
 
     def _picked(self, noise: Noise, costs: Sequence[LayerCost]) -> list[Picked]:
         """The cheapest widths of every budget, the noisiest first, and between those that matter."""
@@ -337,7 +285,7 @@ class _Search:
             )
         return Candidate(
             name=name,
-            widths={_key(one): bits for one, bits in widths.items()},
+            widths={key_of(one): bits for one, bits in widths.items()},
             metric=self.choosing.losses.floating - losses[0].lost,
             loss=losses[0],
             held_out=self.others.losses.floating - losses[1].lost,
@@ -346,16 +294,3 @@ class _Search:
             design=Design(style),
             gap=gap,
         )
-
-
-def _key(one: Variable) -> str:
-    return f"input {one.name}" if one.part == "input" else str(one)
-
-
-def _front(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that no other one beats in price and in the metric of the frames that choose, cheapest first."""
-    found: list[Candidate] = []
-    for one in sorted(candidates, key=lambda one: (one.price, -one.metric)):
-        if not one.hardware.refusal and (not found or one.metric > found[-1].metric):
-            found.append(one)
-    return found

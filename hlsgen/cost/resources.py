@@ -350,6 +350,11 @@ def counted_products(
     return taken + cells(terms, "register", bits=sums * bits)
 
 
+def constant_products(terms: Terms, copies: int, count: int, bits: int, held: int) -> Resources:
+    """`copies` times `count` adders of `bits` bits together, with registers of `held` bits."""
+    return adders(terms, copies * count, copies * bits) + cells(terms, "register", bits=copies * held)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CountCells:
     """What counts bits: functions of up to six of them, adders, and the bits of these together."""

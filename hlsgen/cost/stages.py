@@ -13,6 +13,7 @@ from hlsgen.cost.resources import (
     Resources,
     axi_ports,
     cells,
+    constant_products,
     conversions,
     counted_products,
     dsp_products,
@@ -166,6 +167,8 @@ def _work(work: Work, terms: Terms) -> Resources:
         return _quads(terms, work)
     if work.operator == "popcount":
         return counted_products(terms, work.count, *work.bits)
+    if work.operator == "constants":
+        return constant_products(terms, work.count, *work.bits)
     if work.operator == "mux":
         return multiplexers(terms, work.count, *work.bits)
     if work.operator in FLOAT_MACS:

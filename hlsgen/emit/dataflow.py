@@ -21,6 +21,7 @@ from hlsgen.emit.adapters import (
     weight_port,
     word_name,
 )
+from hlsgen.emit.adder_lines import adder_constants
 from hlsgen.emit.constants import c_type, header_files, shape_constants
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.emit.plan import KernelNames
@@ -28,6 +29,7 @@ from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.processes import buffer_memories
 from hlsgen.hardware.weight_beats import streamed_beats, weight_beats, weight_data
 from hlsgen.hardware.weights import WeightPlace
+from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.stage import Stage
 from hlsgen.targets.board import Board
 
@@ -81,7 +83,8 @@ def kernel_files(pipeline: Pipeline, names: KernelNames, board: Board) -> dict[s
         files |= {f"src/hlsgen/{own}": source_text(f"hls/hlsgen/{own}") for own in stage.headers}
         files[f"src/{name}.h"] = render(f"hls/stages/{stage.template}.h.j2", k=k, version=VERSION)
         if k.get("weights") == "constant":
-            files[f"src/{name}_weights.h"] = render("hls/dataflow/weights.h.j2", k=k, version=VERSION)
+            template = "adders" if "ADDERS" in k else "weights"
+            files[f"src/{name}_weights.h"] = render(f"hls/dataflow/{template}.h.j2", k=k, version=VERSION)
         if k["tables"]:
             files[f"src/{name}_table.h"] = render("hls/dataflow/table.h.j2", k=k, version=VERSION)
     k = kernel_context(pipeline, names, board)
@@ -140,7 +143,11 @@ def _weights(stage: Stage, place: WeightPlace, board: Board) -> dict[str, Any]:
     if place.place == "constant":
         words = stage.weight_words()
         assert words is not None
-        found |= _table("weight", words, layer.weight_type)
+        adders = stage.adders if isinstance(stage, ConvStage) else None
+        if adders is None:
+            found |= _table("weight", words, layer.weight_type)
+        else:
+            found |= adder_constants(adders)
         found |= _table("bias", stage.bias_words(), layer.bias_type) if layer.bias.size else {}  # type: ignore[attr-defined]
     return found
 

@@ -248,7 +248,7 @@ def _placements(
     if not isinstance(layer, Conv2d):
         yield layer.stage(fold), None
         return
-    if constraints.storage != "auto" or constraints.place == "stream":
+    if constraints.storage != "auto" or constraints.place == "stream" or fold.multipliers == "constants":
         place = placed(layer, constraints, ddr_port(board))
         yield staged(layer, fold, place), place
         return

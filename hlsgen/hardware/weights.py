@@ -21,6 +21,7 @@ from hlsgen.hardware.ports import MOST_DDR_BITS, DdrPort, ddr_port
 from hlsgen.hardware.storage import Memory, Storage, choose_storage
 from hlsgen.hardware.wave_stage import WaveStage
 from hlsgen.layers.base import Layer
+from hlsgen.layers.constant_products import has_adders, too_many_digits
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.conv2d_stream import ConvStream, can_stream, most_batch, stream_folds
@@ -58,9 +59,11 @@ class WeightPlace:
     port_bits: int = MOST_DDR_BITS
 
     def memory(self, stage: Stage, board: Board) -> Memory | None:
-        """The on-chip memory that holds the weights of `stage`; None if they are streamed."""
+        """The on-chip memory that holds the weights of `stage`; None if they are streamed, or adders."""
         if self.place == "stream":
             return None
+        if stage.fold.multipliers == "constants":
+            return None  # they are in the adders
         shape = stage.weight_shape()
         assert shape is not None
         depth, lanes, bits = shape
@@ -80,6 +83,8 @@ class WeightPlace:
     def allowed(self, layer: Layer, folds: Iterable[Fold]) -> Iterator[Fold]:
         """Those of `folds` whose packed multipliers, if they have some, are exact for all it may take."""
         assert isinstance(layer, Conv2d)
+        if self.place != "constant" or self.storage is not None:  # adders lie in no memory
+            folds = (fold for fold in folds if fold.multipliers != "constants")
         if layer.is_float or not self.any_weights:
             return iter(folds)
         packs = chain_of_types(layer) >= SHORTEST_CHAIN
@@ -255,6 +260,8 @@ def packing_problems(before: Stage, after: Stage) -> list[Problem]:
         )
         fix = "mapping: {weights: runtime}, or multipliers: dsp for this layer, and build again"
         return [after.layer.problem(message, fix)]
+    if before.fold.multipliers == "constants" and not has_adders(after.layer):  # type: ignore[arg-type]
+        return [too_many_digits(after.layer)]  # type: ignore[arg-type]
     if after.chain >= before.chain:
         return []
     together = "four" if before.fold.multipliers == "quad" else "two"

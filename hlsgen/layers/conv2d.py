@@ -170,9 +170,17 @@ class Conv2d(Layer, kind="conv2d"):
 
     @cached_property
     def hardware_key(self) -> Hashable:
-        """Of the weights only counts, and how many products of theirs two of a DSP may add."""
-        packed = () if self.is_float else (self.packed_chain, self.quad_chains, self.only_signs)
+        """Of the weights only counts, and how many products of theirs two of a DSP may add; those that may be
+        adders themselves.
+        """
+        packed = () if self.is_float else (self.packed_chain, self.quad_chains, self.only_signs, self._digits)
         return None if self.geometry is None else (self.geometry, self.weights.shape, self.bias.size, packed)
+
+    @property
+    def _digits(self) -> Hashable:
+        from hlsgen.layers.constant_products import has_adders
+
+        return hash(np.asarray(self.weights).tobytes()) if has_adders(self) else None
 
     @cached_property
     def packed_chain(self) -> int:

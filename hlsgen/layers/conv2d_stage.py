@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType, FloatType, accumulator_type, product_type
+from hlsgen.layers.adder_graph import AdderGraph
+from hlsgen.layers.constant_products import ADDERS_A_CYCLE, adders_of, has_adders, weights_at_once
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
 from hlsgen.layers.packing import (
@@ -45,8 +47,11 @@ def conv_folds(layer: Conv2d) -> Iterator[Fold]:
     """
     chain = layer.packed_chain if in_dsp(layer) else 0
     quads = layer.quad_chains if multiplies(layer) else (0, 0)
+    adders = has_adders(layer)
     for fold in _parallel_folds(layer):
         yield fold
+        if adders and weights_at_once(layer, fold):
+            yield replace(fold, multipliers="constants")
         groups_at_once = max(1, fold.simd // layer.group_channels)
         terms, pe = fold.simd // groups_at_once * layer.taps, fold.pe // groups_at_once
         pixels = pixels_of_four(fold.px, pe)
@@ -225,6 +230,11 @@ class ConvStage(Stage):
         return self.fold.multipliers == "popcount" and self.layer.only_signs and not self.any_weights
 
     @property
+    def adders(self) -> AdderGraph | None:
+        """What makes the sums of an iteration for a pixel; None: multipliers do."""
+        return adders_of(self.layer) if self.fold.multipliers == "constants" else None
+
+    @property
     def shared_pixels(self) -> int:
         """Pixels whose products share a DSP, where it makes four."""
         return pixels_of_four(self.fold.px, self.pe)
@@ -244,6 +254,10 @@ class ConvStage(Stage):
         if self.fold.multipliers == "quad":
             return (self._quad_work(),)
         widths = (layer.input_type.width, layer.weight_type.width)
+        adders = self.adders
+        if adders is not None:
+            bits = (adders.count, adders.bits, adders.held_bits(ADDERS_A_CYCLE))
+            return (Work(operator="constants", count=self.fold.px, bits=bits),)
         if self.fold.multipliers == "popcount":
             bits = (widths[0], 0 if self.only_signs else widths[1], self.dot_type.width)
             at_once = (self.terms, self.fold.px, self.groups_at_once)
@@ -341,6 +355,7 @@ class ConvStage(Stage):
             **(self._quad_constants() if self.fold.multipliers == "quad" else {"quad": False}),
             "popcount": self.fold.multipliers == "popcount",
             "only_signs": self.only_signs,
+            "constants": self.fold.multipliers == "constants",
             "multipliers": self.fold.multipliers,
             "lines_distance": raster.row_steps * groups * channels,
             "lines_registers": raster.row_steps * groups * channels <= MOST_REGISTER_WORDS,

@@ -44,7 +44,7 @@ def most_batch(layer: Conv2d) -> int:
 def stream_folds(layer: Conv2d) -> Iterator[Fold]:
     """One pixel and one tap at a time, PE output channels and SIMD input channels at once."""
     for fold in layer.folds():
-        if fold.px > 1 or fold.multipliers in ("packed", "quad", "popcount"):
+        if fold.px > 1 or fold.multipliers in ("packed", "quad", "popcount", "constants"):
             continue
         yield fold
         # any weights may come, so the types decide whether two products of a DSP stay apart

@@ -27,9 +27,9 @@ WEIGHT_BEAT_BITS = 64
 """Weights lie in DDR in parts of so many bits, no weight in two of them."""
 
 
-Multipliers = Literal["dsp", "packed", "quad", "fabric", "popcount"]
-"""What multiplies: a DSP a product, a DSP for two or for four, logic cells, or logic cells that count the
-bits of products. Sums are exact, so alike.
+Multipliers = Literal["dsp", "packed", "quad", "fabric", "popcount", "constants"]
+"""What multiplies: a DSP a product, a DSP for two or for four, logic cells, logic cells that count the bits
+of products, or shifts and adders for just these weights. Sums are exact, so alike.
 """
 
 
@@ -131,13 +131,14 @@ class Buffer:
 class Work:
     """Arithmetic of one iteration: `count` operators on operands of `bits`.
 
-    operator: mac, fabric, packed, quad, popcount, mul, add, compare, select, max, mux, float_mac,
+    operator: mac, fabric, packed, quad, popcount, constants, mul, add, compare, select, max, mux, float_mac,
     float_mac_fabric, float_mul or float_add. packed:
     `count` pairs of sums, a DSP for two products; bits of the shared operand, of the others and of a sum,
     then the products of a sum, those until lanes are taken apart, pixels (or rows) and groups at a time.
     quad: `count` fours of sums; the same, then the pixels that share a DSP and the bits between its lanes.
     popcount: `count` sums; bits of the inputs, of the weights (0: they are -1 and 1) and of a sum, the
     products of a sum, pixels and groups at a time.
+    constants: `count` copies of a layer's adders; how many they are, their bits and those of registers.
     mux: bits are the number of words to choose from, and the bits of one.
     float_mac: a multiplier with its adder, the adder in DSPs or in logic cells; float_mul and float_add: one
     of them. half_...: the same in half; widened_...: of half operands in float32, which convert brings there

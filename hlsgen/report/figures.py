@@ -355,9 +355,13 @@ def _weights(process: StageProcess, board: Board) -> Weights | None:
         type=str(layer.weight_type),
         codes=int(layer.weights.size),
         place=process.place.place,
-        storage=memory.storage.value if memory else "ddr",
+        storage=memory.storage.value if memory else _without_memory(process),
         batch_reuse=process.place.batch if process.place.place == "stream" else None,
     )
+
+
+def _without_memory(process: StageProcess) -> str:
+    return "adders" if process.stage.fold.multipliers == "constants" else "ddr"
 
 
 def adapter_figures(process: Process, board: Board, kernel: str = "") -> Joint:

@@ -17,6 +17,7 @@ from hlsgen.hardware.ports import WIDEST_STREAM, ddr_port, words_fit
 from hlsgen.hardware.wave_folds import spread_folds, wave_folds
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
+from hlsgen.layers.constant_products import has_adders, too_many_digits
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
 from hlsgen.search.board_limits import KINDS
@@ -197,6 +198,8 @@ def nothing_fits(layer: Layer, board: Board, constraints: NetworkConstraints) ->
     """Why no folding of `layer` that the design allows fits."""
     fixed = _fixed(layer, constraints)
     asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
+    if fixed.get("multipliers") == "constants" and isinstance(layer, Conv2d):
+        return _without_adders(layer)
     if asked:
         return NoFit(
             f"{layer.name}: no folding with {asked} fits it and {board.title}",
@@ -206,6 +209,17 @@ def nothing_fits(layer: Layer, board: Board, constraints: NetworkConstraints) ->
     return NoFit(
         f"{layer.name}: even its smallest folding takes more than {board.title} has",
         "narrower types, a smaller layer, or a larger board",
+    )
+
+
+def _without_adders(layer: Conv2d) -> NoFit:
+    """Why the products of `layer` cannot be adders, which its design asks for."""
+    if not has_adders(layer):
+        problem = too_many_digits(layer)
+        return NoFit(problem.message, problem.fix)
+    return NoFit(
+        f"{layer.name}: multipliers: constants is for weights in the source that are all used at once",
+        f"weights: constant, no storage, pe: {layer.out_channels} and simd: {layer.read_shape[0]} or neither",
     )
 
 

@@ -148,7 +148,7 @@ def balance(
     places = weight_places(graph, constraints.weights, board)
     kept = kept_on_chip(graph, board, constraints, places)
     choices = [kept] if kept.complete else []
-    if choices and _has_quads(graph):
+    if choices and (_has_quads(graph) or _has_adders(kept)):
         choices.append(kept_on_chip(graph, board, constraints, places, logic_price=LOGIC_PRICE))
     found = search.best(choices) if choices else None
     if found is None:
@@ -158,7 +158,8 @@ def balance(
 
 
 LOGIC_PRICE = 4.0
-"""The price of logic cells where they are what lacks: products of few bits have DSPs instead of them."""
+"""The price of logic cells where they are what lacks: products of few bits, and those by constants, have DSPs
+instead of them."""
 
 
 def _has_quads(graph: Graph) -> bool:
@@ -167,6 +168,11 @@ def _has_quads(graph: Graph) -> bool:
         isinstance(layer, Conv2d) and not layer.is_float and max(layer.quad_chains) >= SHORTEST_CHAIN
         for layer in graph.layers
     )
+
+
+def _has_adders(kept: Offchip) -> bool:
+    """Whether shifts and adders take the place of DSPs in a candidate of some layer."""
+    return any(one.fold.multipliers == "constants" for found in kept.candidates.values() for one in found)
 
 
 @dataclass(frozen=True, kw_only=True)

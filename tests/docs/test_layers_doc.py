@@ -357,6 +357,8 @@ NOT_DOCUMENTED = {
     "conv2d.SINGLE_PRODUCT_BITS", "division.FITS_INT64",
     "piecewise.TAIL_ERROR", "piecewise.POINTS", "piecewise.NEAR_ZERO",
     "functions.SELU_ALPHA", "functions.SELU_SCALE",
+    # of adders for constants: docs/cost-model.md
+    "adder_graph.BLOCK_DIGITS", "constant_products.ADDERS_A_CYCLE",
     # of the algorithm, which docs/kernel.md explains
     "winograd.POINTS", "winograd.KERNEL_ROWS", "winograd.ROWS", "winograd.SUM_POINT", "winograd.LONGEST_LANE",
     # of the softmax's arithmetic, which its class explains

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit, WeightConstraints
+from hlsgen.layers import constant_products
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from hlsgen.search.conv_kernel import ConvConstraints
@@ -107,8 +108,11 @@ def test_what_lacks_is_said_with_a_remedy_that_there_is() -> None:
         assert remedy in caught.value.fix, (types, caught.value)
 
 
-def test_weights_of_any_value_are_packed_only_where_their_type_allows_it() -> None:
+def test_weights_of_any_value_are_packed_only_where_their_type_allows_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """With these types not even three products may be added before two lanes are taken apart."""
+    monkeypatch.setattr(constant_products, "MOST_DIGITS", 0)  # else they are shifts and adders
     types = {"input_type": "fixed<16,6>", "weight_type": "fixed<8,1>", "result_type": "fixed<16,6,rnd,sat>"}
     layer = conv((16, 32, 32), 16, padding=(1, 1, 1, 1), **types)
     small = replace(layer, weights=layer.weights.astype(np.int64) // 128)

@@ -94,6 +94,7 @@ bench-peers: $(VENV)/test.stamp
 
 bench-memory: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/rematerialise.py
+	$(BIN)/python benchmarks/pipeline.py
 
 bench-schedule: $(VENV)/test.stamp
 	@test -n "$(SOLUTIONS)" || { echo "name the checkouts: make bench-schedule SOLUTIONS=DIR" >&2; exit 1; }

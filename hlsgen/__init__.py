@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hlsgen.base.errors import (
+    BudgetWarning,
     CalibrationWarning,
     ClippingWarning,
     DesignError,
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
     from hlsgen.api.project import Project
     from hlsgen.model.precision import Bits, LayerPrecision, Precision
     from hlsgen.rematerialising.module import rematerialise
+    from hlsgen.training.train import train
     from hlsgen.widths.by_precision import accuracy
     from hlsgen.widths.search import quantise
 
 __all__ = [
     "Bits",
+    "BudgetWarning",
     "CalibrationWarning",
     "ClippingWarning",
     "Design",
@@ -60,12 +63,14 @@ __all__ = [
     "program_for",
     "quantise",
     "rematerialise",
+    "train",
 ]
 
 _LATER = {
     "accuracy": "widths.by_precision",
     "quantise": "widths.search",
     "rematerialise": "rematerialising.module",
+    "train": "training.train",
     "Design": "api.design",
     "load": "api.design",
     "from_onnx": "api.from_model",

@@ -121,6 +121,10 @@ class HostLayersWarning(HlsgenWarning):
     """What was opened computes no outputs of the network, but what layers at its end read."""
 
 
+class BudgetWarning(HlsgenWarning):
+    """A batch is larger than the one that a memory budget was planned for: it takes more."""
+
+
 class CalibrationWarning(HlsgenWarning):
     """Number types were chosen from frames that are not the user's: a photograph, or random numbers."""
 

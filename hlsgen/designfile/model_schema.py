@@ -195,9 +195,12 @@ class StageMapping(_Section):
     """Output channels computed at once."""
     simd: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
     """Input channels read at once."""
-    multipliers: Literal["auto", "dsp", "packed", "quad", "fabric", "popcount", "constants"] = "auto"
+    multipliers: Literal["auto", "dsp", "packed", "quad", "fabric", "popcount", "constants", "thresholds"] = (
+        "auto"
+    )
     """What multiplies weights: a DSP a product, a DSP for two or four (where exact), logic cells, logic
-    cells that count bits, or shifts and adders for weights that never change.
+    cells that count bits, or shifts and adders for weights that never change; thresholds: comparisons instead
+    of a scale.
     """
     rows: Annotated[int, Whole(0, 65536)] | None = None
     """Output rows that a convolution of `style: tasks` computes at once (front wave); 0: a window slides."""

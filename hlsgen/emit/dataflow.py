@@ -123,7 +123,7 @@ def stage_constants(
         },
         **{f"{memory.name}_storage": memory.storage.value for memory in memories},
         **{f"{memory.name}_depth": memory.depth for memory in memories},
-        **(_weights(stage, place, board) if place else {}),
+        **(_weights(stage, place, board) if place and stage.weight_shape() is not None else {}),
         "tables": [_constant_array(name, *given) for name, given in stage.tables().items()],
         **stage.constants(),
     }

@@ -32,7 +32,7 @@ from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.hardware.weights import WeightPlace, placed
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.stage import Fold, Stage, StreamFormat
+from hlsgen.layers.stage import FOR_THESE_WEIGHTS, Fold, Stage, StreamFormat
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS
 from hlsgen.search.candidates import nothing_fits
@@ -248,7 +248,8 @@ def _placements(
     if not isinstance(layer, Conv2d):
         yield layer.stage(fold), None
         return
-    if constraints.storage != "auto" or constraints.place == "stream" or fold.multipliers == "constants":
+    own_weights = fold.multipliers in FOR_THESE_WEIGHTS
+    if constraints.storage != "auto" or constraints.place == "stream" or own_weights:
         place = placed(layer, constraints, ddr_port(board))
         yield staged(layer, fold, place), place
         return

@@ -26,7 +26,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.conv2d_stream import ConvStream, can_stream, most_batch, stream_folds
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types, quad_of_types
-from hlsgen.layers.stage import Fold, Stage
+from hlsgen.layers.stage import FOR_THESE_WEIGHTS, Fold, Stage
 from hlsgen.model.ir import Graph
 from hlsgen.targets.board import Board
 
@@ -59,11 +59,13 @@ class WeightPlace:
     port_bits: int = MOST_DDR_BITS
 
     def memory(self, stage: Stage, board: Board) -> Memory | None:
-        """The on-chip memory that holds the weights of `stage`; None if they are streamed, or adders."""
+        """The on-chip memory that holds the weights of `stage`; None if they are streamed, or in what
+        multiplies.
+        """
         if self.place == "stream":
             return None
-        if stage.fold.multipliers == "constants":
-            return None  # they are in the adders
+        if stage.fold.multipliers in FOR_THESE_WEIGHTS:
+            return None
         shape = stage.weight_shape()
         assert shape is not None
         depth, lanes, bits = shape
@@ -83,8 +85,8 @@ class WeightPlace:
     def allowed(self, layer: Layer, folds: Iterable[Fold]) -> Iterator[Fold]:
         """Those of `folds` whose packed multipliers, if they have some, are exact for all it may take."""
         assert isinstance(layer, Conv2d)
-        if self.place != "constant" or self.storage is not None:  # adders lie in no memory
-            folds = (fold for fold in folds if fold.multipliers != "constants")
+        if self.place != "constant" or self.storage is not None:  # those lie in no memory
+            folds = (fold for fold in folds if fold.multipliers not in FOR_THESE_WEIGHTS)
         if layer.is_float or not self.any_weights:
             return iter(folds)
         packs = chain_of_types(layer) >= SHORTEST_CHAIN

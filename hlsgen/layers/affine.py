@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from hlsgen.base.errors import Problem
+import numpy as np
+
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.layers.conv2d import Conv2d
+
+if TYPE_CHECKING:
+    from hlsgen.layers.stage import Fold, Stage
+    from hlsgen.layers.thresholds import Thresholds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -16,6 +25,36 @@ class Affine(Conv2d, kind="affine"):
     """
 
     kernel: tuple[int, int] = (1, 1)
+
+    @cached_property
+    def thresholds(self) -> Thresholds | None:
+        """The same as comparisons, where it has few results that rise with its input; None: it has not."""
+        from hlsgen.layers.affine_thresholds import thresholds_of
+
+        return thresholds_of(self)
+
+    @property
+    def _of_just_these(self) -> Hashable:
+        if self.thresholds is None:
+            return super()._of_just_these
+        return hash((np.asarray(self.weights).tobytes(), np.asarray(self.bias).tobytes()))
+
+    def folds(self) -> Iterator[Fold]:
+        """The convolution's, and each with comparisons in place of products, sums and rounding."""
+        for fold in super().folds():
+            yield fold
+            if fold.multipliers == "dsp" and self.thresholds is not None:
+                yield replace(fold, multipliers="thresholds")
+
+    def stage(self, fold: Fold) -> Stage:
+        if fold.multipliers != "thresholds":
+            return super().stage(fold)
+        from hlsgen.layers.affine_thresholds import AffineThresholds
+
+        if self.thresholds is None:
+            message = "its results do not rise with its inputs in every channel, so that it is no comparisons"
+            raise DesignError(self.problem(message, "multipliers: dsp for this layer, and build again"))
+        return AffineThresholds(layer=self.thresholds, fold=fold)
 
     def check(self) -> list[Problem]:
         problems = super().check()

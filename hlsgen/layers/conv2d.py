@@ -173,11 +173,16 @@ class Conv2d(Layer, kind="conv2d"):
         """Of the weights only counts, and how many products of theirs two of a DSP may add; those that may be
         adders themselves.
         """
-        packed = () if self.is_float else (self.packed_chain, self.quad_chains, self.only_signs, self._digits)
+        packed = (
+            ()
+            if self.is_float
+            else (self.packed_chain, self.quad_chains, self.only_signs, self._of_just_these)
+        )
         return None if self.geometry is None else (self.geometry, self.weights.shape, self.bias.size, packed)
 
     @property
-    def _digits(self) -> Hashable:
+    def _of_just_these(self) -> Hashable:
+        """What of the weights themselves hardware may be made of; None: no hardware is."""
         from hlsgen.layers.constant_products import has_adders
 
         return hash(np.asarray(self.weights).tobytes()) if has_adders(self) else None

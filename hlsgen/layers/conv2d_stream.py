@@ -14,7 +14,15 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage, in_dsp
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types
-from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Buffer, Fold, Schedule, StreamFormat, Work
+from hlsgen.layers.stage import (
+    FOR_THESE_WEIGHTS,
+    WEIGHT_BEAT_BITS,
+    Buffer,
+    Fold,
+    Schedule,
+    StreamFormat,
+    Work,
+)
 
 MOST_BATCH = 64
 """Frames of a block."""
@@ -44,7 +52,7 @@ def most_batch(layer: Conv2d) -> int:
 def stream_folds(layer: Conv2d) -> Iterator[Fold]:
     """One pixel and one tap at a time, PE output channels and SIMD input channels at once."""
     for fold in layer.folds():
-        if fold.px > 1 or fold.multipliers in ("packed", "quad", "popcount", "constants"):
+        if fold.px > 1 or fold.multipliers in ("packed", "quad", "popcount", *FOR_THESE_WEIGHTS):
             continue
         yield fold
         # any weights may come, so the types decide whether two products of a DSP stay apart

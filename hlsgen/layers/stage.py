@@ -27,10 +27,13 @@ WEIGHT_BEAT_BITS = 64
 """Weights lie in DDR in parts of so many bits, no weight in two of them."""
 
 
-Multipliers = Literal["dsp", "packed", "quad", "fabric", "popcount", "constants"]
+Multipliers = Literal["dsp", "packed", "quad", "fabric", "popcount", "constants", "thresholds"]
 """What multiplies: a DSP a product, a DSP for two or for four, logic cells, logic cells that count the bits
-of products, or shifts and adders for just these weights. Sums are exact, so alike.
+of products, or shifts and adders for just these weights. Sums are exact, so alike. thresholds: nothing does,
+an affine layer's inputs are compared.
 """
+FOR_THESE_WEIGHTS = ("constants", "thresholds")
+"""Multipliers that hold the weights themselves: there is no memory of them."""
 
 
 @dataclass(frozen=True, kw_only=True, order=True)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
-from hlsgen.base.own_code import first_line
+from hlsgen.base.errors import BudgetWarning, warn_caller
 from hlsgen.base.progress import Progress, silent
 from hlsgen.frontends.torch.package import nn, torch
 from hlsgen.rematerialising.chain import Chain
 from hlsgen.rematerialising.execution import Pass, program_of
-from hlsgen.rematerialising.joining import joined
-from hlsgen.rematerialising.measuring import Loss, Measured, loss_stage, measured
+from hlsgen.rematerialising.measuring import Loss, Measured, loss_stage
+from hlsgen.rematerialising.network import network_of
 from hlsgen.rematerialising.peaks import StepCost, held_bytes, step_cost, storage_bytes
 from hlsgen.rematerialising.plan import Plan, plan_for
-from hlsgen.rematerialising.segments import FIX, Segment, segments_of
+from hlsgen.rematerialising.segments import Segment
 from hlsgen.rematerialising.sizes import bytes_of
-from hlsgen.rematerialising.state import Everything, same
-
-
-class BudgetWarning(HlsgenWarning):
-    """A batch is larger than the one that a plan of memory was made for."""
 
 
 class Rematerialised(nn.Module):
@@ -88,26 +81,10 @@ def rematerialise(
     small is possible; the least possible one is named.
     """
     budget = bytes_of(memory)
-    if frame.device.type != "cpu" or any(one.device.type != "cpu" for one in module.parameters()):
-        message = "stages are measured on the CPU, and the module or its batch is elsewhere"
-        raise DesignError(Problem(message=message, fix="module.cpu() and frame.cpu()"))
-    segments = segments_of(module)
-    if not segments:
-        raise DesignError(Problem(message="the module gives back its input: nothing to train", fix=FIX))
-    _check_same(module, segments, frame)
-    cut = joined(segments, frame)
-    x = frame
-    if cut.before is not None:
-        everything = Everything(cut.before.modules)
-        x = _run(cut.before, frame)
-        everything.undo()
-    fixed = held_bytes(module, frame) + (0 if cut.before is None else storage_bytes([x]))
+    network = network_of(module, frame, progress)
+    stages, x = network.stages, network.output
+    fixed = held_bytes(module, frame) + network.input_bytes
     fixed += 0 if held == 0 else bytes_of(held)
-    stages: list[Measured] = []
-    for number, walked in enumerate(cut.stages):
-        progress("measuring stages", number, len(cut.stages))
-        one, x = measured(walked.segment, x, again=not walked.writes_input)
-        stages.append(one)
     # what stages change is copied before they run, and twice more of one while it is computed again
     copies = [one.changing.bytes for one in stages]
     fixed += sum(copies) + 2 * max(copies)
@@ -118,38 +95,4 @@ def rematerialise(
         fixed_bytes=fixed + storage_bytes([x]) + (gradients if accumulate else 0),
         gradients_kept=accumulate,
     )
-    return Rematerialised(module, cut.before, stages, plan_for(chain, budget), len(frame))
-
-
-def _run(function: Any, frame: torch.Tensor) -> torch.Tensor:
-    """Without gradients, on a copy that may be written over."""
-    with torch.no_grad():
-        output: torch.Tensor = function(frame.detach().clone())
-    return output
-
-
-def _check_same(module: nn.Module, segments: Sequence[Segment], frame: torch.Tensor) -> None:
-    """Refuses segments that do not compute what the module computes. Raises DesignError."""
-    everything = Everything(list(module.modules()))
-    try:
-        whole = _run(module, frame)
-    except Exception as error:  # of the user's forward, which may raise anything
-        everything.undo()
-        text = f"{type(module).__name__} does not run on a batch of {list(frame.shape)}"
-        message = f"{text}: {type(error).__name__}: {first_line(error)}"
-        raise DesignError(Problem(message=message, fix="a batch as training has it")) from error
-    try:
-        everything.undo()
-        parts = _run(lambda x: _through(segments, x), frame)
-    finally:
-        everything.undo()
-    if not isinstance(whole, torch.Tensor) or not same(whole, parts):
-        message = f"{type(module).__name__} computes something else when it is cut into stages"
-        fix = "no control flow on values, random numbers or training flags outside its submodules"
-        raise DesignError(Problem(message=message, fix=fix))
-
-
-def _through(segments: Sequence[Segment], x: torch.Tensor) -> torch.Tensor:
-    for segment in segments:
-        x = segment(x)
-    return x
+    return Rematerialised(module, network.before, stages, plan_for(chain, budget), len(frame))

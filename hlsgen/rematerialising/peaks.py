@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from hlsgen.base.short_repr import Brief
 from hlsgen.frontends.torch.package import nn, torch
+from hlsgen.rematerialising.state import Everything
 
 # the profiler's library else writes a line to stderr whenever it starts and stops
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")
@@ -85,11 +86,12 @@ def step_cost(
     *,
     repeats: int = 3,
 ) -> StepCost:
-    """Forward and backward of one batch, gradients anew; the module's gradients are as before afterwards.
+    """Forward and backward of one batch, gradients anew; nothing of the module is changed by it.
 
     loss: of the module's output; left out, its sum. seconds: the best of `repeats` after the one that
-    memory is recorded in. Buffers change as in any training.
+    memory is recorded in. Gradients, buffers, counters and random numbers are as before afterwards.
     """
+    everything = Everything(list(module.modules()))
     kept = [(parameter, parameter.grad) for parameter in module.parameters()]
 
     def step() -> None:
@@ -113,6 +115,7 @@ def step_cost(
     finally:
         for parameter, gradient in kept:
             parameter.grad = gradient
+        everything.undo()
     peak = recorder.periods[0].peak + held_bytes(module, frame)
     return StepCost(peak=peak, seconds=min(seconds, default=0.0))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,24 +14,19 @@ from hlsgen.rematerialising.optimal import Search
 from hlsgen.rematerialising.simulate import peak_bytes
 from hlsgen.rematerialising.sizes import size_text
 
-SLOTS = (500, 2000)
-"""Units of memory that a budget is counted in: the second where rounding up leaves no way with the first."""
-LARGE = 120
-"""Stages from which the table with more units would take minutes."""
+SLOTS = 500
+"""Units of memory that a budget is counted in."""
+RELAXED = (0.0, 0.1, 0.25, 0.5, 1.0)
+"""Searches are made for the budget and for as much more, in shares of what rounding can cost."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Brief):
-    """How a chain is trained within a budget. Figures are predicted from times and sizes measured by stage.
-
-    slots: units that memory was counted in; 0: everything is kept, which fits, or the way with the least peak
-    is gone, which alone was found to fit.
-    """
+    """How a chain is trained within a budget. Its figures are predicted from those measured by stage."""
 
     chain: Chain
     budget: int
     operations: tuple[Operation, ...]
-    slots: int
 
     @cached_property
     def peak(self) -> int:
@@ -68,9 +64,9 @@ class Plan(Brief):
     @property
     def rounding(self) -> int:
         """Bytes by which a budget may be smaller for which no faster plan exists: optimal.py's bound."""
-        if not self.slots:
+        if self.operations == self.chain.keeps_everything():
             return 0
-        return round((len(self.chain.stages) + 1) * (self.budget - self.chain.fixed_bytes) / self.slots)
+        return round((len(self.chain.stages) + 1) * (self.budget - self.chain.fixed_bytes) / SLOTS)
 
     def __str__(self) -> str:
         paid = self.seconds / self.plain_seconds - 1 if self.plain_seconds else 0.0
@@ -92,7 +88,7 @@ def plan_for(chain: Chain, budget: int) -> Plan:
 
     Raises DesignError: none is; the message names the least budget that has one.
     """
-    everything = Plan(chain=chain, budget=budget, operations=chain.keeps_everything(), slots=0)
+    everything = Plan(chain=chain, budget=budget, operations=chain.keeps_everything())
     if everything.peak <= budget:
         return everything
     least = everything.least_memory
@@ -104,11 +100,21 @@ def plan_for(chain: Chain, budget: int) -> Plan:
                 fix=f"memory of {_up(least)} or more, or a smaller batch",
             )
         )
-    for slots in SLOTS if len(chain.stages) < LARGE else SLOTS[:1]:
-        operations = Search(chain=chain, budget=budget, slots=slots).operations()
-        if operations is not None:
-            return Plan(chain=chain, budget=budget, operations=operations, slots=slots)
-    return Plan(chain=chain, budget=budget, operations=least_operations(chain), slots=0)
+    return min(_plans(chain, budget), key=lambda plan: (plan.seconds, plan.peak))
+
+
+def _plans(chain: Chain, budget: int) -> Iterator[Plan]:
+    """Plans within the budget, one at least.
+
+    Amounts are rounded up, so that what a search for somewhat more finds may well fit too: that is looked at.
+    """
+    for more in RELAXED:
+        # a plan of so many amounts may round up to a unit each
+        wider = budget + round(more * (len(chain.stages) + 1) * (budget - chain.fixed_bytes) / SLOTS)
+        operations = Search(chain=chain, budget=wider, slots=SLOTS).operations()
+        if operations is not None and peak_bytes(chain, operations) <= budget:
+            yield Plan(chain=chain, budget=budget, operations=operations)
+    yield Plan(chain=chain, budget=budget, operations=least_operations(chain))
 
 
 def _up(count: int) -> str:

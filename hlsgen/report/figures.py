@@ -347,7 +347,7 @@ def layer_figures(process: StageProcess, board: Board, latency: int) -> Layer:
 
 def _weights(process: StageProcess, board: Board) -> Weights | None:
     """The weights and where they lie; None for a layer without any."""
-    if process.place is None:
+    if process.place is None or process.stage.weight_shape() is None:
         return None
     memory = process.place.memory(process.stage, board)
     layer: Any = process.stage.layer

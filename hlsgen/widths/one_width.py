@@ -14,14 +14,15 @@ from dataclasses import replace
 from typing import Any
 
 from hlsgen.api.design import Design
-from hlsgen.base.errors import DesignError
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress
 from hlsgen.loading.from_graph import with_precision
 from hlsgen.model.precision import Precision
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from hlsgen.styles.network_style import NetworkStyle
-from hlsgen.widths.choosing import chosen_of, front_of, nothing_keeps
+from hlsgen.widths.candidates import chosen_of, front_of
+from hlsgen.widths.layer_costs import prices_of
 from hlsgen.widths.losses import Allowed, Loss
 from hlsgen.widths.parts import Part
 from hlsgen.widths.quantised import Candidate, Quantised, key_of
@@ -62,13 +63,18 @@ class OneWidth:
         """The choice beside those widths for all. Raises DesignError: nothing keeps the metric."""
         barely = replace(self.allowed, sigma=0.0)
         corners = list(self._corners(self.allowed)) or list(self._corners(barely))
-        if not corners:
-            best = min(loss.lost for loss in self.measured.values())
-            raise nothing_keeps(self.choosing.losses, self.allowed, best)
         made = {pair: self._candidate(*pair) for pair in corners}
         even = [made.get((bits, bits)) or self._candidate(bits, bits) for bits in uniform]
-        own = self.style.precision
+        own, of = self.style.precision, self.choosing.losses
         every = list({id(one): one for one in (*made.values(), *even)}.values())
+        chosen = chosen_of(every, self.allowed)
+        if chosen is None:
+            best = of.floating - min(loss.lost for loss in self.measured.values())
+            message = (
+                f"no widths keep {of.metric.name} at {of.floating - self.allowed.loss:.4f} where they are "
+                f"chosen: the best reach {best:.4f}"
+            )
+            raise DesignError(Problem(message=message, fix="a larger --loss, or wider --widths"))
         return Quantised(
             design=self.design,
             metric=self.choosing.losses.metric,
@@ -77,8 +83,10 @@ class OneWidth:
             floating=(self.choosing.losses.floating, self.others.losses.floating),
             allowed=self.allowed,
             least="time",
-            interval=None,
-            chosen=chosen_of(every, self.choosing.losses, self.allowed),
+            interval=0,
+            parts=(self.choosing, self.others),
+            prices=prices_of(self.style.board, "all"),
+            chosen=chosen,
             own=self._made(f"own: {own.default}", {}, own),
             front=tuple(front_of(every)),
             uniform=tuple(even),

@@ -1,4 +1,4 @@
-"""The frames that choose widths and those that are held out, which judge them."""
+"""The frames that choose among widths and those that judge what was chosen, apart from each other."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress
+from hlsgen.base.short_repr import Brief
 from hlsgen.model.ports import Arrays, Floats
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.styles.network_style import NetworkStyle
@@ -20,10 +21,11 @@ from hlsgen.widths.metric import Metric, answers, top1
 from hlsgen.widths.rerun import answers_of
 
 FEWEST_FRAMES = 8
+"""Frames that choose, and frames that judge, at the least."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(Brief):
     """Some frames: their values, and what is lost of their metric."""
 
     values: Mapping[str, Floats]
@@ -38,10 +40,7 @@ class Part:
 def parts_of(
     style: NetworkStyle[Any], run: FloatRun, judged: Judged, progress: Progress
 ) -> tuple[Part, Part]:
-    """The frames that choose, and those that are held out.
-
-    Raises DesignError: too few, or nothing that says what their answers are worth.
-    """
+    """The frames that choose, and those that are held out."""
     known = {one.tobytes() for one in style.samples[next(iter(judged.values))]}
     first = judged.values[next(iter(judged.values))]
     choosing = np.arange(0, judged.frames, 2)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.api.design import Design
 from hlsgen.base.short_repr import Brief, lines
+from hlsgen.widths.layer_costs import Prices
 from hlsgen.widths.losses import ROUNDING, Allowed, Loss
 from hlsgen.widths.metric import Metric
+from hlsgen.widths.parts import Part
 from hlsgen.widths.table import Hardware
 from hlsgen.widths.tensors import Variable
 
@@ -43,7 +46,7 @@ class Candidate(Brief):
             "loss_standard_error": round(self.loss.error, 6),
             "metric_held_out": self.held_out,
             "hardware": self.hardware.as_json(),
-            "price": round(self.price, 6),
+            "price": round(self.price, 6) if math.isfinite(self.price) else None,
             "gap": None if self.gap is None else round(self.gap, 6),
             "precision": precision_keys(self.widths) if self.widths else None,
         }
@@ -93,7 +96,8 @@ class Quantised(Brief):
 
     frames, held_out: how many chose and how many judged. floating: the metric in floating point on each;
     allowed: what the metric may lose on the frames that choose. interval: cycles of a frame;
-    None: the whole board is used, and a price is not a share of it but the microseconds of a frame.
+    0: the whole board is used, and a price is no share of it but the microseconds of a frame. parts: the
+    frames that chose and those that judged; prices: by which hardware was judged.
     """
 
     design: Design
@@ -103,7 +107,9 @@ class Quantised(Brief):
     floating: tuple[float, float]
     allowed: Allowed
     least: str
-    interval: int | None
+    interval: int
+    parts: tuple[Part, Part]
+    prices: Prices
     chosen: Candidate
     own: Candidate
     front: tuple[Candidate, ...]
@@ -158,17 +164,17 @@ class Quantised(Brief):
     def hardware_text(self) -> str:
         """What the hardware of all candidates has in common."""
         board = self.design.board.title
-        if self.interval is None:
+        if not self.interval:
             return f"the fastest on {board}, all instances together"
         return f"one instance on {board}, a frame every {self.interval:,} cycles"
 
     def price_text(self, price: float) -> str:
         """A candidate's price in words."""
-        return f"{price:.2%}" if self.interval is not None else f"{1e6 / price:,.0f}"
+        return f"{price:.2%}" if self.interval else f"{1e6 / price:,.0f}"
 
     @property
     def price_name(self) -> str:
-        return "share" if self.interval is not None else "frames/s"
+        return "share" if self.interval else "frames/s"
 
     @property
     def headline(self) -> list[str]:
@@ -196,7 +202,7 @@ class Quantised(Brief):
             "asked": self.asked,
             "sigma": self.allowed.sigma,
             "least": self.least,
-            "interval_cycles": self.interval,
+            "interval_cycles": self.interval or None,
             "chosen": self.chosen.as_json(),
             "own": self.own.as_json(),
             "front": [one.as_json() for one in self.front],

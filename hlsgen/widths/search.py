@@ -9,7 +9,6 @@ the cheapest the choice. Frames that are held out choose nothing; they judge wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from numpy.typing import ArrayLike
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
-from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.loading.from_graph import calibrated, with_precision
 from hlsgen.model.precision import Precision
@@ -31,10 +29,10 @@ from hlsgen.styles.mixed import MixedNetwork
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.styles.shared import SharedNetwork
 from hlsgen.styles.streaming import StreamingNetwork
-from hlsgen.widths.choosing import chosen_of, front_of
+from hlsgen.widths.candidates import candidate, chosen_of, front_of
 from hlsgen.widths.frames import judged_frames
 from hlsgen.widths.knapsack import Noise, Picked, cheapest
-from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, price, prices_of
+from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, prices_of
 from hlsgen.widths.losses import Allowed, Loss
 from hlsgen.widths.metric import Function
 from hlsgen.widths.one_width import OneWidth
@@ -42,7 +40,6 @@ from hlsgen.widths.parts import Part, parts_of
 from hlsgen.widths.quantised import Candidate, Quantised, key_of
 from hlsgen.widths.rerun import answers_of
 from hlsgen.widths.sensitivity import sensitivity
-from hlsgen.widths.table import Hardware
 from hlsgen.widths.tensors import WIDEST, Typing, Variable, Widths, variables
 
 WIDTHS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
@@ -182,7 +179,8 @@ class _Search:
         }
         even = [self._uniform(bits) for bits in uniform]
         own = self.style.precision
-        every = [*made.values(), *even]
+        chosen = self._chosen([*made.values(), *even], picked)
+        front = front_of([*made.values(), *even])
         return Quantised(
             design=self.design,
             metric=part.losses.metric,
@@ -192,13 +190,28 @@ class _Search:
             allowed=self.allowed,
             least=self.least,
             interval=self.interval,
-            chosen=chosen_of(every, part.losses, self.allowed),
+            parts=(part, self.others),
+            prices=self.prices,
+            chosen=chosen,
             own=self._candidate(f"own: {own.default}", {}, None, own),
-            front=tuple(front_of(every)),
+            front=tuple(front),
             uniform=tuple(even),
             solved=self.solved,
             runs=len(self.measured),
         )
+
+    def _chosen(self, candidates: Sequence[Candidate], picked: Sequence[Picked]) -> Candidate:
+        """As `chosen_of`. Raises DesignError: none keeps the metric."""
+        found = chosen_of(candidates, self.allowed)
+        if found is not None:
+            return found
+        of = self.choosing.losses
+        best = of.floating - min(self._loss(one.widths).lost for one in picked)
+        message = (
+            f"no widths keep {of.metric.name} at {of.floating - self.allowed.loss:.4f} where they are "
+            f"chosen: the best reach {best:.4f}"
+        )
+        raise DesignError(Problem(message=message, fix="a larger --loss, or wider --widths"))
 
     def _picked(self, noise: Noise, costs: Sequence[LayerCost]) -> list[Picked]:
         """The cheapest widths of every budget, the noisiest first, and between those that matter."""
@@ -262,35 +275,6 @@ class _Search:
             self.style, precision or self.typing.precision(widths), self.run, self.progress
         )
         assert isinstance(style, StreamingNetwork)
-        losses = [
-            part.losses.of(answers_of(style.graph, part.values, self.progress))
-            for part in (self.choosing, self.others)
-        ]
-        one_instance = replace(style.constraints, instances=1, target_interval=self.interval)
-        alone = Design(replace(style, constraints=one_instance))
-        try:
-            estimate = alone.estimate()
-        except DesignError as error:
-            hardware, cost = Hardware(refusal=error.problems[0].message.splitlines()[0]), float("inf")
-        else:
-            used: Resources = estimate.used
-            cost = price(used, self.prices)
-            hardware = Hardware(
-                frames_per_s=round(estimate.frames_per_s, 3),
-                instances=1,
-                lut=used.lut,
-                dsp=used.dsp,
-                bram18=used.bram18,
-                uram=used.uram,
-            )
-        return Candidate(
-            name=name,
-            widths={key_of(one): bits for one, bits in widths.items()},
-            metric=self.choosing.losses.floating - losses[0].lost,
-            loss=losses[0],
-            held_out=self.others.losses.floating - losses[1].lost,
-            hardware=hardware,
-            price=cost,
-            design=Design(style),
-            gap=gap,
-        )
+        named = {key_of(one): bits for one, bits in widths.items()}
+        parts = self.choosing, self.others
+        return candidate(name, named, style, parts, self.interval, self.prices, gap, self.progress)

@@ -90,7 +90,10 @@ def test_dataflow_weights_of_any_types(compiler: str, tmp_path: Path) -> None:
     made = {(fold.multipliers, where.place, is_signed(layer)) for layer, fold, where in cases}
     counted = {one for one in made if one[0] == "popcount"}  # where a weight or an input is a sign
     assert counted
-    assert made - counted == set(itertools.product(("dsp", "packed", "fabric"), PLACES, (True, False)))
+    added = {one for one in made if one[0] == "constants"}  # where all channels are taken and made at once
+    assert added == {("constants", "constant", True), ("constants", "constant", False)}
+    others = set(itertools.product(("dsp", "packed", "fabric"), PLACES, (True, False)))
+    assert made - counted - added == others
     places = {number: where for number, (_, _, where) in enumerate(cases)}
     check_kernels(
         compiler, tmp_path, [layer for layer, _, _ in cases], [fold for _, fold, _ in cases], places

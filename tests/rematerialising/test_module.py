@@ -11,9 +11,9 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint_sequential
 
 import hlsgen
-from hlsgen.base.errors import DesignError
+from hlsgen.base.errors import BudgetWarning, DesignError
 from hlsgen.rematerialising.chain import Kind
-from hlsgen.rematerialising.module import BudgetWarning, Rematerialised
+from hlsgen.rematerialising.module import Rematerialised
 from hlsgen.rematerialising.peaks import step_cost
 from tests.rematerialising import nets
 
@@ -72,11 +72,11 @@ def test_most_nets_have_something_to_compute_again() -> None:
     assert dropouts, again["residual"]
 
 
-def test_planning_leaves_the_module_and_random_numbers_alone() -> None:
+def test_planning_and_measuring_leave_the_module_and_random_numbers_alone() -> None:
     module, frame = nets.with_own_modules().train(), torch.rand(nets.PICTURE)
     before = copy.deepcopy(module)
     torch.manual_seed(5)
-    hlsgen.rematerialise(module, frame, "1GB")
+    hlsgen.rematerialise(module, frame, "1GB").measure(frame, repeats=1)
     state = torch.get_rng_state()
     torch.manual_seed(5)
     assert torch.equal(state, torch.get_rng_state())
@@ -230,6 +230,31 @@ def test_a_larger_batch_is_told() -> None:
     budgeted, frame = budgeted_plain()
     with pytest.warns(BudgetWarning, match="a batch of 12"):
         budgeted(torch.cat([frame, frame]))
+
+
+class Around(nn.Module):
+    """A chain within what is none: its input is used behind it once more, and layers come before it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before = nn.Conv2d(3, 3, 3, padding=1)
+        self.features: nn.Module = nets.Residual()
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x = self.before(x)
+        return self.features(x) + x.mean() + y
+
+
+def test_a_part_that_is_a_chain_is_put_in_its_own_place() -> None:
+    module, frame, other = Around().train(), torch.rand(nets.PICTURE), torch.rand(6, 5)
+    plain = copy.deepcopy(module)
+    own = torch.rand(nets.PICTURE).requires_grad_()
+    module.features = hlsgen.rematerialise(module.features, own, least(module.features, own))
+    for one in (plain, module):
+        torch.manual_seed(1)
+        one(frame, other).square().sum().backward()
+    for one, changed in zip(plain.parameters(), module.parameters(), strict=True):
+        assert one.grad is not None and changed.grad is not None and torch.equal(one.grad, changed.grad)
 
 
 class Two(nn.Module):

@@ -224,6 +224,8 @@ def test_the_least_budget_to_the_byte_has_a_plan_though_units_round_up() -> None
         )
     )
     least = least_bytes(chain)
-    assert plan_for(chain, least).peak <= least
+    found = plan_for(chain, least)
+    assert found.peak <= least
+    assert found.seconds < 0.9 * chain.seconds(least_operations(chain)), "which computes too much again"
     with pytest.raises(DesignError):
         plan_for(chain, least - 1)

@@ -71,7 +71,7 @@ def test_no_pair_that_keeps_the_metric_is_faster(folder: Path, style: str, width
     assert chosen.price == pytest.approx(1e6 / best[0])
     same = [one for one in keeping if one[0] == best[0]]
     assert chosen.held_out in [pytest.approx(one[3]) for one in same]
-    assert found.interval is None and found.own.name == "own: int16"
+    assert found.interval == 0 and found.own.name == "own: int16"
     assert found.runs <= 2 * len(widths) - 1
 
 

@@ -239,12 +239,12 @@ def _draw(found: Quantised, after: TrainedFront | None, plot: Path) -> None:
 def _show(found: Quantised) -> None:
     """The search as text."""
     table = Table(
-        "", "weights / others", found.metric.name, "held out", "LUT", "DSP", "BRAM18", "share", "gap"
+        "", "weights / others", found.metric.name, "held out", "LUT", "DSP", "BRAM18", found.price_name, "gap"
     )
     for one in found.rows:
         on_front = "*" if one in found.front else ""
         of = one.hardware
-        cells = [f"{of.lut:,}", f"{of.dsp:,}", f"{of.bram18:,}", f"{one.price:.2%}"]
+        cells = [f"{of.lut:,}", f"{of.dsp:,}", f"{of.bram18:,}", found.price_text(one.price)]
         table.add_row(
             f"{'chosen: ' if one is found.chosen else ''}{one.name}{on_front}",
             one.bits,

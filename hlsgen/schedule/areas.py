@@ -12,6 +12,7 @@ from pathlib import Path
 from hlsgen.cost.published_cores import address_bits, fifo_term
 from hlsgen.cost.resources import Resources, cells, dsps_of_product, memory_resources
 from hlsgen.hardware.storage import Memory, bram18_for, uram_for
+from hlsgen.layers.float_cores import HALF_CORES
 from hlsgen.schedule.area_figures import AREAS, AreaFigure, between, figures_of, routed_share
 from hlsgen.schedule.cores import ALWAYS_FABRIC, DSP_ALONE_UNTIL, LIKE
 from hlsgen.schedule.delays import FLOATS, Delays
@@ -56,6 +57,9 @@ ADAPTERS = (
 """AXI adapters by the first release that has them so."""
 LITE_PORT = Resources(lut=40, ff=36)
 LITE_FLAGS = 6
+HALF_BITS = 16
+HALF_TERMS = {"fmul": (HALF_CORES.terms[0], ""), "fadd": HALF_CORES.terms[1:]}
+"""The terms of cores of half numbers with DSPs and without; the other operations count as single."""
 DIVISIONS = frozenset({"udiv", "sdiv", "urem", "srem"})
 SHIFTS = frozenset({"shl", "lshr", "ashr"})
 SQUARE = {"fdiv", "sqrt"}
@@ -108,6 +112,8 @@ class Areas:
             return self._by_size("divide", max(operation.widths))
         if kind in FLOATS or kind in LIKE:
             name = FLOATS.get(kind) or LIKE[kind]
+            if name in HALF_TERMS and max(*operation.widths, width) <= HALF_BITS:
+                return self._half(name, fabric=fabric)
             return self._float(
                 operation, f"{name}_nodsp" if fabric and self._figures(f"{name}_nodsp") else name
             )
@@ -246,6 +252,14 @@ class Areas:
         if not timing.cycles or dsps == 1:  # a single DSP has all its registers inside
             return Resources(dsp=dsps, lut=0 if alone else PRODUCT_IN_DSP * dsps)
         return Resources(dsp=dsps) + self._by_size("multiplier_half", wide)
+
+    def _half(self, name: str, *, fabric: bool) -> Resources:
+        """The half core by the terms of the cost model: no report that these figures are made of has one."""
+        in_dsp, in_fabric = HALF_TERMS[name]
+        if fabric and in_fabric:
+            return cells(self.terms, in_fabric, one=1)
+        dsp = HALF_CORES.multiplier_dsp if name == "fmul" else HALF_CORES.adder_dsp
+        return Resources(dsp=dsp) + cells(self.terms, in_dsp, one=1)
 
     def _float(self, operation: Operation, name: str) -> Resources:
         """The core with the nearest number of cycles, of numbers of the same width if there is one."""

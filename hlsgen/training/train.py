@@ -70,7 +70,10 @@ def train(
 def check(design: Design) -> None:
     """Refuses a network that cannot be trained, before a search takes its time. Raises DesignError."""
     style = design.given
-    if isinstance(style, StreamingNetwork) and style.reference is not None:
+    if not isinstance(style, StreamingNetwork):
+        message = "what is trained are widths by tensor, which are searched for style: dataflow alone"
+        raise DesignError(Problem(message=message, fix="style: dataflow, or no --train"))
+    if style.reference is not None:
         _check_accumulator(style)
         TorchModel.of(style)
 

@@ -34,7 +34,7 @@ def design_text(
     head = (
         f"# {source.name} with the widths that hlsgen quantise found ({one.name}).\n"
         f"# {found.metric.name}: {measured} (floating point {text(found.floating[1])}).\n"
-        f"# One instance with a frame every {found.interval:,} cycles, modelled: {of.lut:,} LUT, "
+        f"# {found.hardware_text[0].upper()}{found.hardware_text[1:]}, modelled: {of.lut:,} LUT, "
         f"{of.dsp:,} DSP, {of.bram18:,} BRAM18.\n"
     )
     return head + yaml_text(data)

@@ -16,17 +16,20 @@ def write_picture(found: Quantised, path: Path) -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.add_subplot()
     scale = 100 if found.metric.is_share else 1
-    front = [(100 * one.price, scale * one.held_out) for one in found.front]
+    price = 100.0 if found.interval else 1.0
+    front = [(price * one.price, scale * one.held_out) for one in found.front]
     axes.plot(
         *zip(*front, strict=True), "o-", color="#0072B2", markersize=4, label="front of widths by tensor"
     )
     even = [one for one in found.uniform if not one.hardware.refusal]
-    axes.plot(*_columns(even, scale), "s", color="#E69F00", markersize=5, label="one width for all, in bits")
+    axes.plot(
+        *_columns(even, scale, price), "s", color="#E69F00", markersize=5, label="one width for all, in bits"
+    )
     for one in even:
-        at = (100 * one.price, scale * one.held_out)
+        at = (price * one.price, scale * one.held_out)
         bits = one.name.removesuffix(" bits")
         axes.annotate(bits, at, xytext=(0, 6), textcoords="offset points", ha="center", fontsize="small")
-    axes.plot(*_columns([found.chosen], scale), "*", color="black", markersize=14, label="chosen")
+    axes.plot(*_columns([found.chosen], scale, price), "*", color="black", markersize=14, label="chosen")
     said_axes(axes, found)
     check_ending(path)
     save_figure(figure, path)
@@ -39,13 +42,12 @@ def said_axes(axes: Any, found: Quantised) -> None:
     unit = " [%]" if found.metric.is_share else ""
     axes.set_ylabel(f"{found.metric.name}{unit} on {found.held_out} held-out frames, measured")
     what = "sum of shares" if found.least == "all" else f"share of {found.least.upper()}"
-    axes.set_xlabel(f"{what} of the board [%], one instance, modelled")
-    axes.set_title(
-        f"{found.design.name} on {found.design.board.title}, a frame every {found.interval:,} cycles"
-    )
+    cost = f"{what} of the board [%], one instance" if found.interval else "time of a frame [µs]"
+    axes.set_xlabel(f"{cost}, modelled")
+    axes.set_title(f"{found.design.name}: {found.hardware_text}")
     axes.grid(color="#DDDDDD", linewidth=0.6)
     axes.legend(loc="lower right", fontsize="small")
 
 
-def _columns(points: list[Candidate], scale: int) -> tuple[list[float], list[float]]:
-    return [100 * one.price for one in points], [scale * one.held_out for one in points]
+def _columns(points: list[Candidate], scale: int, price: float) -> tuple[list[float], list[float]]:
+    return [price * one.price for one in points], [scale * one.held_out for one in points]

@@ -14,7 +14,7 @@ from hlsgen.base.progress import Progress
 from hlsgen.base.short_repr import Brief
 from hlsgen.model.ports import Arrays, Floats
 from hlsgen.quantising.float_run import FloatRun
-from hlsgen.styles.streaming import StreamingNetwork
+from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.widths.frames import Judged
 from hlsgen.widths.losses import Losses, joined
 from hlsgen.widths.metric import Metric, answers, top1
@@ -37,7 +37,9 @@ class Part(Brief):
         return len(self.wanted[0])
 
 
-def parts_of(style: StreamingNetwork, run: FloatRun, judged: Judged, progress: Progress) -> tuple[Part, Part]:
+def parts_of(
+    style: NetworkStyle[Any], run: FloatRun, judged: Judged, progress: Progress
+) -> tuple[Part, Part]:
     """The frames that choose, and those that are held out."""
     known = {one.tobytes() for one in style.samples[next(iter(judged.values))]}
     first = judged.values[next(iter(judged.values))]

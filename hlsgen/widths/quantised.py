@@ -14,6 +14,7 @@ from hlsgen.widths.losses import ROUNDING, Allowed, Loss
 from hlsgen.widths.metric import Metric
 from hlsgen.widths.parts import Part
 from hlsgen.widths.table import Hardware
+from hlsgen.widths.tensors import Variable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +65,19 @@ def _span(bits: list[int]) -> str:
     return str(bits[0]) if min(bits) == max(bits) else f"{min(bits)}-{max(bits)}"
 
 
+def key_of(one: Variable) -> str:
+    """A tensor in the names of `Candidate.widths`."""
+    return f"input {one.name}" if one.part == "input" else str(one)
+
+
 def precision_keys(widths: Mapping[str, int]) -> dict[str, Any]:
     """The widths as `precision` of a design file has them: by layer, what none is said of 16 bits wide."""
-    if len(set(widths.values())) == 1:
-        return {"default": next(iter(widths.values()))}
+    of_weights = {bits for name, bits in widths.items() if name.endswith(" weights")}
+    others = {bits for name, bits in widths.items() if not name.endswith(" weights")}
+    if len(of_weights) == 1 and len(others) <= 1:
+        (weights,) = of_weights
+        (default,) = others or of_weights
+        return {"default": default} if weights == default else {"default": default, "weights": weights}
     layers: dict[str, dict[str, int]] = {}
     found: dict[str, Any] = {"default": 16}
     for name, bits in widths.items():
@@ -85,7 +95,8 @@ class Quantised(Brief):
     """The chosen candidate, the design's own types, the front in the order of prices, and uniform widths.
 
     frames, held_out: how many chose and how many judged. floating: the metric in floating point on each;
-    allowed: what the metric may lose on the frames that choose. interval: cycles of a frame. parts: the
+    allowed: what the metric may lose on the frames that choose. interval: cycles of a frame;
+    0: the whole board is used, and a price is no share of it but the microseconds of a frame. parts: the
     frames that chose and those that judged; prices: by which hardware was judged.
     """
 
@@ -150,15 +161,33 @@ class Quantised(Brief):
         return "a standard error" if sigma == 1 else f"{sigma:g} standard errors"
 
     @property
+    def hardware_text(self) -> str:
+        """What the hardware of all candidates has in common."""
+        board = self.design.board.title
+        if not self.interval:
+            return f"the fastest on {board}, all instances together"
+        return f"one instance on {board}, a frame every {self.interval:,} cycles"
+
+    def price_text(self, price: float) -> str:
+        """A candidate's price in words."""
+        return f"{price:.2%}" if self.interval else f"{1e6 / price:,.0f}"
+
+    @property
+    def price_name(self) -> str:
+        return "share" if self.interval else "frames/s"
+
+    @property
     def headline(self) -> list[str]:
-        metric, board = self.metric, self.design.board.title
+        metric = self.metric
         return [
             f"{self.design.name}: {metric.name}, chosen on {self.frames} frames, measured on {self.held_out} "
-            f"others; one instance on {board}, a frame every {self.interval:,} cycles, modelled",
+            f"others; {self.hardware_text}, modelled",
             f"floating point: {metric.text(self.floating[0])}, and {metric.text(self.floating[1])} on the "
             f"others; asked for: {metric.text(self.asked)} where it is chosen, with {self._errors} of the "
             "loss to spare",
-            f"{self.solved} knapsacks solved, {self.runs} networks run",
+            f"{self.solved} knapsacks solved, {self.runs} networks run"
+            if self.solved
+            else f"{self.runs} networks run",
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -173,7 +202,7 @@ class Quantised(Brief):
             "asked": self.asked,
             "sigma": self.allowed.sigma,
             "least": self.least,
-            "interval_cycles": self.interval,
+            "interval_cycles": self.interval or None,
             "chosen": self.chosen.as_json(),
             "own": self.own.as_json(),
             "front": [one.as_json() for one in self.front],

@@ -24,6 +24,10 @@ from hlsgen.model.precision import Precision
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from hlsgen.search.board_limits import KINDS
+from hlsgen.styles.layerwise import LayerwiseNetwork
+from hlsgen.styles.mixed import MixedNetwork
+from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.shared import SharedNetwork
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.widths.candidates import candidate, chosen_of, front_of
 from hlsgen.widths.frames import judged_frames
@@ -31,8 +35,9 @@ from hlsgen.widths.knapsack import Noise, Picked, cheapest
 from hlsgen.widths.layer_costs import LayerCost, Prices, layer_costs, prices_of
 from hlsgen.widths.losses import Allowed, Loss
 from hlsgen.widths.metric import Function
+from hlsgen.widths.one_width import OneWidth
 from hlsgen.widths.parts import Part, parts_of
-from hlsgen.widths.quantised import Candidate, Quantised
+from hlsgen.widths.quantised import Candidate, Quantised, key_of
 from hlsgen.widths.rerun import answers_of
 from hlsgen.widths.sensitivity import sensitivity
 from hlsgen.widths.tensors import WIDEST, Typing, Variable, Widths, variables
@@ -40,6 +45,8 @@ from hlsgen.widths.tensors import WIDEST, Typing, Variable, Widths, variables
 WIDTHS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
 UNIFORM = (16, 8, 6, 5, 4)
 """Uniform widths that the choice stands beside."""
+ONE_WIDTH = (SharedNetwork, MixedNetwork, LayerwiseNetwork)
+"""Styles whose layers share hardware, or are each as fast as they can: all have one width."""
 LEAST = ("all", *KINDS)
 """What may be the least: the sum of all shares of the board, or one kind's."""
 BUDGETS_DB = tuple(range(-2, 59, 4))
@@ -73,30 +80,37 @@ def quantise(
     floating point. Every second frame chooses; the others are held out, but for those that ranges are chosen
     from. sigma: so many standard errors of the loss are to stay below `loss` too. least: the sum of the
     board's shares ("all"), or lut, ff, dsp, bram18 or uram alone, of one instance as fast as the design's
-    own.
+    own. On shared processors, in mixtures and as tasks one width for all weights and one for all other
+    tensors is chosen, with the most frames a second on the board.
 
-    Raises DesignError: no streaming network in floating point, too few frames, a loss that nothing keeps.
+    Raises DesignError: no network in floating point, too few frames, a loss that nothing keeps.
     """
     style = design.given
     _check(style, least, widths, loss, sigma)
-    assert isinstance(style, StreamingNetwork)
+    assert isinstance(style, NetworkStyle)
     run = calibrated(style, progress)
     parts = parts_of(style, run, judged_frames(design, x, labels, metric, frames), progress)
+    bits, allowed = sorted(set(widths)), Allowed(loss=loss, sigma=sigma)
+    if not isinstance(style, StreamingNetwork):
+        return OneWidth(design, style, run, parts, bits, allowed, progress).found(uniform)
     progress("choosing the hardware of the design's own types")
     design.choose(progress)
     interval = design.estimate().interval_cycles
-    allowed = Allowed(loss=loss, sigma=sigma)
-    search = _Search(design, style, run, parts, sorted(set(widths)), interval, least, allowed, progress)
+    search = _Search(design, style, run, parts, bits, interval, least, allowed, progress)
     return search.found(uniform)
 
 
 def _check(style: object, least: str, widths: Sequence[int], loss: float, sigma: float) -> None:
-    if not isinstance(style, StreamingNetwork) or style.reference is None:
+    able = isinstance(style, (StreamingNetwork, *ONE_WIDTH)) and style.reference is not None
+    if not able or style.graph.input.is_float:  # type: ignore[attr-defined]
         message = (
-            "widths are searched for a network in floating point with style: dataflow, which this is not"
+            "widths are searched for a network in floating point that is to be fixed point, which this is not"
         )
-        fix = "a network without quantizers of its own, in style: dataflow"
+        fix = "a network without quantizers of its own, in style: dataflow, shared, mixed or tasks"
         raise DesignError(Problem(message=message, fix=fix))
+    if least != "all" and not isinstance(style, StreamingNetwork):
+        message = f"least is {least!r:.40}, and shared processors and tasks have the widths that are fastest"
+        raise DesignError(Problem(message=message, fix="no --least; or style: dataflow"))
     problems = []
     if least not in LEAST:
         problems.append(Problem(message=f"least is {least!r:.40}", fix=f"one of {', '.join(LEAST)}"))
@@ -261,10 +275,6 @@ class _Search:
             self.style, precision or self.typing.precision(widths), self.run, self.progress
         )
         assert isinstance(style, StreamingNetwork)
-        named = {_key(one): bits for one, bits in widths.items()}
+        named = {key_of(one): bits for one, bits in widths.items()}
         parts = self.choosing, self.others
         return candidate(name, named, style, parts, self.interval, self.prices, gap, self.progress)
-
-
-def _key(one: Variable) -> str:
-    return f"input {one.name}" if one.part == "input" else str(one)

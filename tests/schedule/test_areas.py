@@ -34,6 +34,27 @@ def test_sums_comparisons_and_logic_as_reports_count_them() -> None:
     assert [ALVEO.ternary_half(w).lut for w in (8, 16, 32, 64)] == [19, 16, 32, 64]
 
 
+@pytest.mark.parametrize(
+    ("kind", "core"), [("fmul", "hmul_16ns_16ns_16_4_max_dsp_1"), ("fadd", "hadd_16ns_16ns_16_5_full_dsp_1")]
+)
+def test_cores_of_half_are_those_of_the_report_that_has_some(kind: str, core: str) -> None:
+    (row,) = (one for one in published_rows() if one.parameters == core)
+    half = ALVEO.operation(operation(kind, 16, 16))
+    assert half == Resources(dsp=row.dsp, lut=row.lut, ff=row.ff)
+    single = ALVEO.operation(operation(kind, 32, 32))
+    assert half.dsp <= single.dsp and half.lut < single.lut and half.ff < single.ff
+
+
+def test_what_no_report_has_of_half_is_less_than_of_single() -> None:
+    fabric = ALVEO.operation(operation("fsub", 16, 16), fabric=True)
+    assert fabric.dsp == 0 and 0 < fabric.lut < ALVEO.operation(operation("fsub", 32, 32), fabric=True).lut
+    # a conversion, a product of floats that were halves: single
+    assert ALVEO.operation(operation("fpext", 16, result=32)) == ALVEO.operation(
+        operation("fpext", 32, result=32)
+    )
+    assert ALVEO.operation(operation("fmul", 32, 32)).dsp == 3
+
+
 def test_every_published_expression_is_met() -> None:
     """Rows of the packaged reports: nine in ten within a tenth (the others are halves of ternary sums)."""
     kinds = {"+": "add", "-": "sub", "icmp": "icmp", "and": "and", "or": "or", "xor": "xor"}

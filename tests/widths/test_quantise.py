@@ -265,11 +265,13 @@ def test_what_is_refused(design: Any, folder: Path, monkeypatch: pytest.MonkeyPa
     for words, said in wrong:
         with pytest.raises(DesignError, match=said):
             hlsgen.quantise(design, **words)
-    shared = hlsgen.from_torch(
-        nn.Conv2d(1, 2, 3).eval(), (1, 6, 6), calibration=x, precision=8, style="shared", board="zcu102"
-    )
-    with pytest.raises(DesignError, match="with style: dataflow, which this is not"):
-        hlsgen.quantise(shared, x)
+    net, options = nn.Conv2d(1, 2, 3).eval(), {"calibration": x, "style": "tasks", "board": "zcu102"}
+    half = hlsgen.from_torch(net, (1, 6, 6), precision="half", **options)
+    with pytest.raises(DesignError, match="that is to be fixed point, which this is not"):
+        hlsgen.quantise(half, x)
+    tasks = hlsgen.from_torch(net, (1, 6, 6), precision=8, **options)
+    with pytest.raises(DesignError, match="least is 'dsp', and shared processors and tasks have"):
+        hlsgen.quantise(tasks, x, least="dsp")
     monkeypatch.chdir(folder)
     (folder / "tmp").mkdir()
     assert "no .svg or .png file" in failure(1, "quantise", "small.yaml", "--plot", "front.gif")

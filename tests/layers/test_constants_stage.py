@@ -15,6 +15,7 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import stage_resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit, WeightConstraints
+from hlsgen.emit import adder_lines
 from hlsgen.explore.options import all_options
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.storage import Storage
@@ -56,8 +57,12 @@ def test_any_convolution_is_exact(tmp_path_factory: pytest.TempPathFactory, laye
     assert_layers_exact(chosen, tmp_path_factory.mktemp("kernel"))
 
 
-def test_kinds_of_layers(tmp_path: Path) -> None:
-    """Signs, thirds, a vector, a row of zeros, negative weights alone, 16 bits, a group for each channel."""
+@pytest.mark.parametrize("part", [adder_lines.PART, 7])
+def test_kinds_of_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int) -> None:
+    """Signs, thirds, a vector, a row of zeros, negative weights alone, 16 bits, a group for each channel; in
+    one part, and in several.
+    """
+    monkeypatch.setattr(adder_lines, "PART", part)
     generator = np.random.default_rng(0)
     dense = Dense(
         **{**vars_of(convolution(random_weights((5, 12, 1, 1), INT8), UINT2, INT8)), "in_shape": (12, 1, 1)}

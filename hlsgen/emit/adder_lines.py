@@ -27,8 +27,8 @@ def adder_constants(graph: AdderGraph) -> dict[str, Any]:
 
 
 def _lines(graph: AdderGraph) -> dict[str, Any]:
-    """adder_parts: the lines of each part; shared: declarations of the sums that other parts read, or the
-    outputs do where there are several parts; sum_lines: those of the outputs.
+    """adder_parts: the lines of each part, and whether they read inputs; shared: declarations of the sums that
+    other parts read, or the outputs do where there are several parts; sum_lines: those of the outputs.
     """
     first = len(graph.inputs)
     parts = list(_parts(graph.adders))
@@ -49,10 +49,10 @@ def _lines(graph: AdderGraph) -> dict[str, Any]:
             lines.append(f"const {_type(one.range)} s{number} = {_sum(one, part, name)};")
             if first + number in shared:
                 lines.append(f"sums.s{number} = s{number};")
-        adder_parts.append(lines)
+        adder_parts.append({"lines": lines, "reads_inputs": any("x[" in line for line in lines)})
     last = 0 if len(parts) < 2 else len(parts)
     return {
-        "adder_parts": adder_parts or [[]],
+        "adder_parts": adder_parts or [{"lines": []}],
         "shared": [f"{_type(graph.adders[one - first].range)} s{one - first};" for one in sorted(shared)],
         "sum_lines": [
             f"dot[{number}] = {_output(one, last, name)};" for number, one in enumerate(graph.outputs)

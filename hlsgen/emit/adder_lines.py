@@ -27,8 +27,8 @@ def adder_constants(graph: AdderGraph) -> dict[str, Any]:
 
 
 def _lines(graph: AdderGraph) -> dict[str, Any]:
-    """adder_parts: the lines of each part, and whether they read inputs; shared: declarations of the sums that
-    other parts read, or the outputs do where there are several parts; sum_lines: those of the outputs.
+    """adder_parts: the lines of each part, and whether they read inputs; shared: declarations of the sums
+    that other parts read, or the outputs do where there are several parts; sum_lines: those of the outputs.
     """
     first = len(graph.inputs)
     parts = list(_parts(graph.adders))

@@ -188,7 +188,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
                 for (int o = 0; o < CHANNELS_OUT; ++o) {
 #pragma HLS unroll
                     const ap_uint<DOT_BITS> bits = dots[o];
-                    dot_t dot;
+                    dot_t dot = 0;
                     hlsgen::set_bits<DOT_BITS>(dot, bits);
                     acc_t before = sums[x][o];
                     if (channels.value == 0) {

@@ -12,15 +12,21 @@ if TYPE_CHECKING:
     from hlsgen.schedule.region import RegionBuilder
 
 
+MOST_WORDS = 64
+"""Of a copy that is unrolled: of more the tool makes a loop of its own, which no pipeline is around."""
+
+
 def words_of_copy(copy: Instruction, length: int, builder: RegionBuilder) -> int:
-    """In how many words a `memcpy`, or `memset`, of so many bytes is done: where it leads from or to an array
-    of smaller elements, the tool makes a loop of it, which a pipeline around it unrolls.
+    """In how many words a `memcpy` of so many bytes is done: where it leads from or to an array of smaller
+    elements, the tool makes a loop of it, which a pipeline around it unrolls. Of more than `MOST_WORDS`, and
+    of a `memset`, one, as of a structure.
     """
-    pointers = copy.operands[: 1 if ".memset" in copy.callee else 2]
-    addresses = [builder.addresses.of(pointer) for pointer in pointers]
+    if ".memset" in copy.callee:
+        return 1
+    addresses = [builder.addresses.of(pointer) for pointer in copy.operands[:2]]
     sizes = {_element_bytes(address, builder) for address in addresses if address is not None} - {0}
     least = min(sizes, default=length)
-    return length // least if least < length and not length % least else 1
+    return length // least if not length % least and length // least <= MOST_WORDS else 1
 
 
 def _element_bytes(address: Address, builder: RegionBuilder) -> int:

@@ -184,11 +184,17 @@ def layer_options(
 
 
 def _near(layer: Layer, folds: Sequence[Fold], near: int) -> list[Fold]:
-    """Those no slower than `near` cycles nor more than NEAR times faster; the fastest, if all are slower."""
+    """Those no slower than `near` cycles nor more than NEAR times faster; the fastest, if all are slower; and
+    those for just these weights, whose adders cost no more the faster they are.
+    """
     intervals = [layer.stage(fold).interval for fold in folds]
     fast = [one for one in intervals if one <= near]
     least, most = (max(fast) / NEAR, near) if fast else (0, min(intervals, default=0))
-    return [fold for fold, one in zip(folds, intervals, strict=True) if least <= one <= most]
+    return [
+        fold
+        for fold, one in zip(folds, intervals, strict=True)
+        if least <= one <= most or (fold.multipliers in FOR_THESE_WEIGHTS and one <= near)
+    ]
 
 
 def usual_options(graph: Graph, layer: Layer, board: Board, constraints: NetworkConstraints) -> list[Option]:

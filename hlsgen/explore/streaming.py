@@ -89,7 +89,8 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
         design=design,
         goal=goal,
         point=_point(space, found),
-        bound=searched.bound,
+        # of an interval that is asked for: what costs least may be faster than that
+        bound=max(searched.bound, value) if goal.fastest else searched.bound,
         gap=searched.gap(value),
         multiplier_fps=multiplier_bound(space),
         binds=why,

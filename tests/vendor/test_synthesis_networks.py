@@ -13,7 +13,7 @@ import pytest
 from hlsgen.api.from_model import from_torch
 from hlsgen.api.project import build
 from hlsgen.base.errors import DesignError
-from hlsgen.designfile.constraints import NetworkConstraints
+from hlsgen.designfile.constraints import NetworkConstraints, WeightConstraints
 from hlsgen.targets.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
 from hlsgen.vendor.calibrate import calibrate
 from hlsgen.vendor.compare import compare_build
@@ -143,7 +143,10 @@ def test_calibration_counts_for_its_style_alone(
         write(tmp_path, report, "routed", 1.5)
     terms = Terms(file=calibrate(tmp_path, packaged_terms()).file)
     module = torch.nn.Conv2d(2, 2, 3)
-    design = {style: from_torch(module, (2, 8, 8), name="one", style=style) for style in STYLES}
+    given = NetworkConstraints(instances=2, weights=WeightConstraints(place="runtime"))  # foldings that stay
+    design = {
+        style: from_torch(module, (2, 8, 8), name="one", style=style, constraints=given) for style in STYLES
+    }
     for style, ratio in (("tasks", 1.5), ("dataflow", 1.0)):
         plain, other = (
             np.array([part["routed"]["lut"] for part in one.estimate().as_json()["cost"]["by_term"]], float)

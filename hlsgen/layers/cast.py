@@ -99,7 +99,7 @@ class CastStage(ElementwiseStage):
     def constants(self) -> dict[str, Any]:
         fixed = self._fixed
         if fixed is None:
-            return super().constants()
+            return {**super().constants(), "conversion": None}
         found = {**super().constants(), "SIGNED": fixed.signed}
         if self.layer.result_type == HALF:
             return {**found, "conversion": "to_half", "FRACTION": fixed.fraction}

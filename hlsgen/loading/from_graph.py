@@ -132,8 +132,8 @@ def from_float(
     constraints = options.full_constraints
     any_weights = constraints.weights.any_weights(reference)
     asked = precision_of(precision)
-    some_half = asked.default == HALF or asked.mixes_half
-    if isinstance(asked.accumulator, FloatType) and not some_half:
+    floating = isinstance(asked.default, FloatType) or asked.mixes_half
+    if isinstance(asked.accumulator, FloatType) and not floating:
         message = f"accumulator is {asked.accumulator}, in which only products of halves are added up"
         fix = "precision: {default: half, accumulator: float32}; or exact, tight or a fixed-point type"
         raise DesignError(Problem(message=message, fix=fix))

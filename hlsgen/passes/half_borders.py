@@ -37,7 +37,7 @@ def half_borders(graph: Graph, precision: Precision) -> tuple[Graph, Precision]:
 
 
 def _halves(graph: Graph, precision: Precision) -> Mapping[str, bool]:
-    """Of every tensor whether it is in half."""
+    """Whether each tensor is in half, by its name."""
     default = precision.default == HALF
     found = {
         port.name: default if precision.input is None else precision.input == HALF for port in graph.inputs

@@ -191,7 +191,7 @@ mapping: {conv1: {rows: 1, pe: 1, simd: 1}}
     assert any("infinite or no number" in one for one in project.report["warnings"])
 
 
-class Net(nn.Module):  # type: ignore[misc]
+class Net(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.first, self.second = nn.Conv2d(3, 16, 3, padding=1), nn.Conv2d(16, 16, 3, padding=1)

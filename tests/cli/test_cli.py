@@ -53,6 +53,7 @@ def test_help_names_every_command() -> None:
         "explore",
         "import",
         "lint",
+        "partition",
         "profile",
         "program",
         "quantise",

@@ -48,6 +48,7 @@ from hlsgen.cli.program import program
 from hlsgen.cli.quantise import quantise
 from hlsgen.cli.reports import calibrate, compare, report
 from hlsgen.cli.schedule import schedule
+from hlsgen.cli.simulate import simulate
 from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
 from hlsgen.cli.tracing import profile, trace
@@ -97,6 +98,7 @@ cli.add_command(partition)
 cli.add_command(quantise)
 cli.add_command(report)
 cli.add_command(schedule)
+cli.add_command(simulate)
 cli.add_command(sweep)
 cli.add_command(synth)
 cli.add_command(trace)

@@ -60,6 +60,7 @@ def test_help_names_every_command() -> None:
         "report",
         "schedule",
         "schema",
+        "simulate",
         "sweep",
         "synth",
         "trace",

@@ -87,7 +87,7 @@ def test_a_register_of_an_array_costs_no_cycle_of_its_own() -> None:
 
 
 def test_a_bound_that_is_a_quotient_is_known_before_the_loop() -> None:
-    """shinepsunny/SpectralBlaze (2022.2) fft.cpp:273: n / m stands in the loop's condition, its depth is 4."""
+    """shinepsunny/SpectralBlaze (2022.2) fft.cpp:273: n / m stands in its condition, its depth is 4."""
     found = schedules("2022.2", ZYNQ, 10.0, None)
     assert found["bounded"].interval == 1
     assert found["bounded"].depth <= 4

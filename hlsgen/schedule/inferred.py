@@ -20,6 +20,7 @@ from hlsgen.schedule.accesses import Access
 from hlsgen.schedule.ir import Local
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Intervals, Memories, Memory, Residues
+from hlsgen.schedule.source_functions import SourceFunction, calls_of, function_at
 from hlsgen.schedule.statics import is_static
 from hlsgen.schedule.verdict import Verdict
 
@@ -66,9 +67,10 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Mem
     return changed
 
 
-def without_copies(verdicts: Sequence[Verdict]) -> None:
+def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunction] = ()) -> None:
     """Leave two ports to the memories that have no copies: one with copies has one port to write, in all
-    pipelines, and is not shared by the calls of a function."""
+    pipelines, and is not shared by the calls of a function, nor by the processes of one of the `dataflows`.
+    """
     several = {use.memory for verdict in verdicts for use in verdict.uses if use.writes > 1}
     calls: dict[tuple[str, int], set[tuple[tuple[str, int], ...]]] = {}
     for verdict in verdicts:
@@ -79,7 +81,9 @@ def without_copies(verdicts: Sequence[Verdict]) -> None:
         ways = calls[place.file, place.line] if place is not None else set()
         verdict.uses = [
             replace(use, replicated=False)
-            if use.memory in several or _is_called_apart(verdict, use.memory, ways)
+            if use.memory in several
+            or _is_called_apart(verdict, use.memory, ways)
+            or _is_channel(verdict, use.memory, dataflows)
             else use
             for use in verdict.uses
         ]
@@ -88,6 +92,17 @@ def without_copies(verdicts: Sequence[Verdict]) -> None:
 def _is_given(verdict: Verdict, memory: Memory) -> int:
     """Through how many calls the function that a loop stands in is given a memory; 0 of one of its own."""
     return 0 if verdict.place is None else max(0, len(verdict.place.calls) - memory.calls)
+
+
+def _is_channel(verdict: Verdict, memory: Memory, dataflows: Collection[SourceFunction]) -> bool:
+    """Whether the function that the memory is a variable of is a dataflow, and the loop stands in one of its
+    processes: what processes share is two halves that take turns (shinepsunny/SpectralBlaze, 2022.2: 8 reads
+    of two banks of such an array have II 2)."""
+    given = _is_given(verdict, memory)
+    if not given or not dataflows:
+        return False
+    owner = list(calls_of(verdict.place))[given]
+    return function_at(owner) in dataflows
 
 
 def _is_called_apart(verdict: Verdict, memory: Memory, ways: Collection[tuple[tuple[str, int], ...]]) -> bool:

@@ -290,3 +290,26 @@ void rows_chosen(hls::stream<int> &in, hls::stream<int> &out) {
         out.write(sum);
     }
 }
+
+// what two processes of a dataflow share is two halves that take turns, each with two ports
+static void fill(hls::stream<int> &in, int half[2048]) {
+    for (int i = 0; i < 2048; ++i) half[i] = in.read();
+}
+static void drain(const int half[2048], hls::stream<int> &out) {
+    work: for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline II=1
+        out.write(half[i] + half[i * 3] + half[i + 7 * (i & 127)] + half[i ^ 1365]);
+    }
+}
+static void turns(hls::stream<int> &in, hls::stream<int> &out, int count) {
+    int half[2048];
+    for (int row = 0; row < count; ++row) {
+#pragma HLS dataflow
+        fill(in, half);
+        drain(half, out);
+    }
+}
+void halves_in_turn(hls::stream<int> &in, hls::stream<int> &out, int count) {
+    out.write(count);
+    turns(in, out, count);
+}

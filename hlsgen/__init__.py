@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hlsgen.api.program import NetworkProgram, program_for
     from hlsgen.api.project import Project
     from hlsgen.model.precision import Bits, LayerPrecision, Precision
+    from hlsgen.partitioning.partition import partition
     from hlsgen.rematerialising.module import rematerialise
     from hlsgen.training.train import train
     from hlsgen.widths.by_precision import accuracy
@@ -60,6 +61,7 @@ __all__ = [
     "from_qkeras",
     "from_torch",
     "load",
+    "partition",
     "program_for",
     "quantise",
     "rematerialise",
@@ -68,6 +70,7 @@ __all__ = [
 
 _LATER = {
     "accuracy": "widths.by_precision",
+    "partition": "partitioning.partition",
     "quantise": "widths.search",
     "rematerialise": "rematerialising.module",
     "train": "training.train",

@@ -34,6 +34,7 @@ from hlsgen.cli.console import (
 )
 from hlsgen.cli.designs import GivenDesign, design_options, frame_options
 from hlsgen.cli.lint import lint
+from hlsgen.cli.partition import partition
 from hlsgen.cli.printing import (
     note_calibration,
     print_build,
@@ -47,6 +48,7 @@ from hlsgen.cli.program import program
 from hlsgen.cli.quantise import quantise
 from hlsgen.cli.reports import calibrate, compare, report
 from hlsgen.cli.schedule import schedule
+from hlsgen.cli.simulate import simulate
 from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
 from hlsgen.cli.tracing import profile, trace
@@ -92,9 +94,11 @@ cli.add_command(compare)
 cli.add_command(lint)
 cli.add_command(profile)
 cli.add_command(program)
+cli.add_command(partition)
 cli.add_command(quantise)
 cli.add_command(report)
 cli.add_command(schedule)
+cli.add_command(simulate)
 cli.add_command(sweep)
 cli.add_command(synth)
 cli.add_command(trace)

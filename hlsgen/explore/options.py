@@ -23,7 +23,7 @@ from hlsgen.cost.stages import (
     stage_resources,
     weight_stream_resources,
 )
-from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints
+from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Stream, first_readers, staged
 from hlsgen.hardware.port_processes import DmaRead, DmaWrite, weight_loader
 from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, words_fit
@@ -122,14 +122,35 @@ def all_options(
 
     Raises NoFit: nothing that the design fixes for some layer fits.
     """
-    known: dict[Hashable, LayerOptions] = {}
     found = {}
+    for layer, options in _each(graph, board, constraints, near):
+        if options is None:
+            raise nothing_fits(layer, board, constraints)
+        found[layer.name] = options
+    return found
+
+
+def possible_options(
+    graph: Graph, board: Board, constraints: NetworkConstraints
+) -> dict[str, LayerOptions | None]:
+    """The options of each layer by itself; None: not even its smallest folding has room."""
+    return {layer.name: options for layer, options in _each(graph, board, constraints, None)}
+
+
+def _each(
+    graph: Graph, board: Board, constraints: NetworkConstraints, near: int | None
+) -> Iterator[tuple[Layer, LayerOptions | None]]:
+    """Every layer with its options, those of layers that are alike computed once."""
+    known: dict[Hashable, LayerOptions | None] = {}
     for layer in graph.layers:
         key = _likeness(graph, layer, constraints)
         if key is None or key not in known:
-            known[key] = layer_options(graph, layer, board, constraints, near)
-        found[layer.name] = known[key].of(layer)
-    return found
+            try:
+                known[key] = layer_options(graph, layer, board, constraints, near)
+            except NoFit:
+                known[key] = None
+        options = known[key]
+        yield layer, None if options is None else options.of(layer)
 
 
 def _likeness(graph: Graph, layer: Layer, constraints: NetworkConstraints) -> Hashable:

@@ -14,16 +14,17 @@ import tempfile
 import time
 import uuid
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import resource_tracker
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from hlsgen.base.errors import ToolError
 from hlsgen.sweep.jobs import Job, failed, run_job
-from hlsgen.sweep.runner import Ended, Watch
+from hlsgen.sweep.runner import Ended, Listener, Watch
 
 LOST_WORKERS = 3
 """A job is given up when so many workers of this machine died of it; other schedulers have a setting."""
@@ -45,15 +46,45 @@ QUEUES = {
 ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+:\d+(/\S*)?")
 
 
+class Keyed(Protocol):
+    """A job of any kind; its text is for people. It goes to other processes, so it can be pickled."""
+
+    @property
+    def key(self) -> str:
+        """Tells it from the other jobs."""
+
+
+J = TypeVar("J", bound=Keyed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work(Generic[J]):
+    """What is done with jobs of a kind. run: a function of a module, which workers import.
+
+    given_up: the result of a job of which too many workers died.
+    """
+
+    run: Callable[[J], str]
+    given_up: Callable[[J, ToolError], str]
+
+
 def run_on_cluster(jobs: Sequence[Job], scheduler: str, workers: int | None, watch: Watch) -> Iterator[Ended]:
-    """The jobs as they end, in no order.
+    """The jobs of a sweep of designs as they end, in no order. Raises as `run_work` does."""
+    work = Work(run=run_job, given_up=lambda job, error: failed(job, error).as_text())
+    yield from run_work(work, jobs, scheduler, workers, watch)
+
+
+def run_work(
+    work: Work[J], jobs: Sequence[J], scheduler: str, workers: int | None, watch: Listener
+) -> Iterator[tuple[J, str | BaseException]]:
+    """The jobs as they end, in no order, with their results or what a bug of hlsgen raised.
 
     Raises ToolError: no dask, no such scheduler, no workers there, or the scheduler is lost meanwhile.
     """
     with _connected(scheduler, workers) as client:
         if ADDRESS.fullmatch(scheduler):
             _wait_for_worker(client, scheduler)
-        yield from _Sweep(client, jobs, watch).run()
+        yield from _Sweep(client, work, jobs, watch).run()
 
 
 def check_scheduler(scheduler: str) -> None:
@@ -63,28 +94,29 @@ def check_scheduler(scheduler: str) -> None:
         _jobqueue()
 
 
-class _Sweep:
+class _Sweep(Generic[J]):
     """The jobs that wait and those that are handed out: one for each worker, no more.
 
     A job behind another on the same worker would be blamed for its death too.
     """
 
-    def __init__(self, client: Any, jobs: Sequence[Job], watch: Watch) -> None:
+    def __init__(self, client: Any, work: Work[J], jobs: Sequence[J], watch: Listener) -> None:
         self.client = client
+        self.work = work
         self.watch = watch
         self.waiting = list(reversed(jobs))
-        self.handed: dict[Any, Job] = {}
+        self.handed: dict[Any, J] = {}
         self.group = f"hlsgen-sweep-{uuid.uuid4().hex}"
         self.names = {self.name(job): job for job in jobs}
-        self.lost: list[Job] = []
+        self.lost: list[J] = []
         self.alone = False
         self.workers: set[str] = set()
 
-    def name(self, job: Job) -> str:
+    def name(self, job: J) -> str:
         """The name of the job at the scheduler, where other sweeps may run."""
         return f"{self.group}-{job.key}"
 
-    def run(self) -> Iterator[Ended]:
+    def run(self) -> Iterator[tuple[J, str | BaseException]]:
         distributed = _distributed()
         self.client.subscribe_topic("all", self.see)
         try:
@@ -93,13 +125,13 @@ class _Sweep:
                 if not self.handed:
                     time.sleep(POLL_SECONDS)
                     continue
-                # out of time: none has ended; cancelled: `_result` says so of each
+                # out of time: none has ended; cancelled: `result` says so of each
                 with suppress(TimeoutError, distributed.CancelledError):
                     distributed.wait(list(self.handed), timeout=POLL_SECONDS, return_when="FIRST_COMPLETED")
                 self.tell_losses()
                 for future in [one for one in self.handed if one.status != "pending"]:
                     job = self.handed.pop(future)
-                    yield job, _result(future, job)
+                    yield job, self.result(future, job)
                     future.release()
         finally:
             with suppress(OSError, TimeoutError):
@@ -118,7 +150,7 @@ class _Sweep:
         self.alone = not there
         while self.waiting and len(self.handed) < len(self.workers):
             job = self.waiting.pop()
-            future = self.client.submit(run_job, job, key=self.name(job), pure=False)
+            future = self.client.submit(self.work.run, job, key=self.name(job), pure=False)
             self.handed[future] = job
         self.watch.running(min(len(self.handed), len(self.workers)))
 
@@ -126,7 +158,7 @@ class _Sweep:
         """The workers that can run jobs; without hlsgen, a worker would end at reading one."""
         if not new:
             return new
-        module = run_job.__module__
+        module = self.work.run.__module__
         answers = self.client.run(import_module, module, workers=list(new), on_error="return")
         for worker, answer in answers.items():
             if isinstance(answer, ImportError):
@@ -144,22 +176,22 @@ class _Sweep:
         while self.lost:
             self.watch.say(f"a worker was lost; its job goes to another one: {self.lost.pop()}")
 
+    def result(self, future: Any, job: J) -> str | BaseException:
+        """What became of a job that ended. Raises ToolError: nothing can end on this cluster."""
+        from distributed import KilledWorker
 
-def _result(future: Any, job: Job) -> str | BaseException:
-    """What became of a job that ended. Raises ToolError: nothing can end on this cluster."""
-    from distributed import KilledWorker
-
-    if future.status == "finished":
-        text: str = future.result()
-        return text
-    if future.status != "error":
-        raise _scheduler_lost(future.status)
-    error: BaseException = future.exception()
-    if isinstance(error, KilledWorker):
-        message = f"error: {job}: given up, because {error.allowed_failures + 1} workers died of it"
-        fix = "look at what the workers' machine says, often that memory was short; fewer --workers help then"
-        return failed(job, ToolError(f"{message}\nfix: {fix}")).as_text()
-    return error
+        if future.status == "finished":
+            text: str = future.result()
+            return text
+        if future.status != "error":
+            raise _scheduler_lost(future.status)
+        error: BaseException = future.exception()
+        if isinstance(error, KilledWorker):
+            message = f"error: {job}: given up, because {error.allowed_failures + 1} workers died of it"
+            fix = "look at what the workers' machine says, often that memory was short; "
+            fix += "fewer --workers help then"
+            return self.work.given_up(job, ToolError(f"{message}\nfix: {fix}"))
+        return error
 
 
 @contextmanager

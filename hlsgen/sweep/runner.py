@@ -11,19 +11,23 @@ Ended: TypeAlias = "tuple[Job, str | BaseException]"
 """A job with its outcome's text; or with what a bug of hlsgen raised."""
 
 
-class Watch(Protocol):
+class Listener(Protocol):
+    """What is told of jobs of any kind while they run."""
+
+    def running(self, jobs: int) -> None:
+        """Says how many jobs are being worked on now."""
+
+    def say(self, text: str) -> None:
+        """Something that the user should know."""
+
+
+class Watch(Listener, Protocol):
     """What is told of a sweep as it goes."""
 
     def begin(self, total: int, kept: int) -> None:
         """There are `total` jobs, and `kept` of them were done by an earlier sweep."""
 
-    def running(self, jobs: int) -> None:
-        """Says how many jobs are being worked on now."""
-
     def ended(self, job: Job, outcome: Outcome) -> None: ...
-
-    def say(self, text: str) -> None:
-        """Something that the user should know."""
 
 
 def run_serially(jobs: Sequence[Job], watch: Watch) -> Iterator[Ended]:

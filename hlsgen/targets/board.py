@@ -112,7 +112,16 @@ class Memory(_Section):
     """Number of ports into the memory; None: no limit but the kernel's own."""
     efficiency: Annotated[float, Real(0.01, 1)] = 0.8
     """Share of the peak rate that long bursts reach."""
+    size_gb: Annotated[float, Real(0.001, 1_000_000)] | None = None
+    """What all banks hold together, in 10^9 bytes; None: it is not known."""
     banks: Annotated[tuple[MemoryBank, ...], Entries(1, 64)]
+
+
+class Link(_Section):
+    """What joins a card's memory to its host's: 10^9 bytes a second into the card, and out of it."""
+
+    to_gb_per_s: Annotated[float, Real(0.0001, 100_000)]
+    from_gb_per_s: Annotated[float, Real(0.0001, 100_000)]
 
 
 class Board(_Section):
@@ -137,6 +146,8 @@ class Board(_Section):
     """Share of the usable LUTs and FFs that stays free for the model's error; auto: as the design's asks."""
     slrs: Annotated[tuple[SLR, ...], Entries(1, 16)]
     memory: Memory
+    link: Link | None = None
+    """To the host; None: its processor works in the same memory."""
 
     _terms: Terms = PrivateAttr(default_factory=packaged_terms)
     _margins: Margins | None = PrivateAttr(default=None)

@@ -1,0 +1,1 @@
+"""Parts of a network on a CPU, in float32: as ONNX models and PyTorch functions, run and measured."""

@@ -1,0 +1,134 @@
+"""What a partition found: which device computes each task, how fast that is, and what binds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hlsgen.base.short_repr import Brief, lines
+from hlsgen.partitioning.chain import Chain
+from hlsgen.partitioning.problem import Assignment, Problem
+from hlsgen.partitioning.routes import Route
+from hlsgen.partitioning.times import Times
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceFigures:
+    """A device of the answer. kind: cpu, fpga or table. about: in words, whose figures are measured or
+    modelled. load: the share of its time, or of its slowest layer's, that it works. to_bytes, from_bytes:
+    a second. alone: frames a second of the whole network on this device alone; None: it cannot.
+    """
+
+    name: str
+    kind: str
+    about: str
+    load: float
+    to_bytes: float
+    from_bytes: float
+    alone: float | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Partitioned(Brief):
+    """found: the assignment, for whose streaming kernels hardware was searched and fits: `kernels` has
+    interval, instances and resources of each by name. bound: frames a second that no assignment has,
+    whether there are kernels for it or not. times: of each CPU, by its name in the devices file.
+    """
+
+    design: str
+    chain: Chain
+    problem: Problem
+    found: Assignment
+    routes: tuple[Route, ...]
+    devices: tuple[DeviceFigures, ...]
+    bound: float
+    kernels: Mapping[str, Mapping[str, int]]
+    times: Mapping[str, Times]
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return lines(f"{type(self).__name__} {self.design}: {self.headline}", *self.route_texts)
+
+    @property
+    def frames_per_s(self) -> float:
+        """Of the assignment: from measured times of CPUs and modelled ones of FPGAs."""
+        return self.found.rate
+
+    @property
+    def gap(self) -> float:
+        """By how much an assignment could be faster at the most, as a share."""
+        return max(0.0, self.bound / self.frames_per_s - 1)
+
+    @property
+    def best_alone(self) -> DeviceFigures | None:
+        able = [one for one in self.devices if one.alone]
+        return max(able, key=lambda one: one.alone or 0.0) if able else None
+
+    @property
+    def headline(self) -> str:
+        """The rate in words, and how it compares."""
+        best = self.best_alone
+        alone = "" if best is None else f"; {best.name} alone {best.alone:,.1f}"
+        sure = "the most" if self.gap < 1e-3 else f"no assignment has more than {self.bound:,.1f}"
+        return f"{self.frames_per_s:,.1f} frames/s, {sure} by these figures{alone}"
+
+    @property
+    def route_texts(self) -> tuple[str, ...]:
+        """Each route in words: neighbouring tasks on one device together."""
+        return tuple(f"{route.rate:,.1f} frames/s: {self._way(route)}" for route in self.routes)
+
+    def _way(self, route: Route) -> str:
+        parts: list[tuple[int, list[str]]] = []
+        for task, device in enumerate(route.devices):
+            if not parts or parts[-1][0] != device:
+                parts.append((device, []))
+            parts[-1][1].append(self.problem.tasks[task])
+        names = [one.name for one in self.problem.devices]
+        return ", then ".join(
+            f"{tasks[0] if len(tasks) == 1 else f'{tasks[0]} to {tasks[-1]}'} on {names[device]}"
+            for device, tasks in parts
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        names = [one.name for one in self.problem.devices]
+        return {
+            "design": self.design,
+            "frames_per_s": round(self.frames_per_s, 3),
+            "bound_frames_per_s": round(self.bound, 3),
+            "gap": round(self.gap, 6),
+            "binds": list(self.found.binds),
+            "tasks": [
+                {
+                    "name": task.name,
+                    "layers": list(task.layers),
+                    "macs": task.macs,
+                    "bytes_out": task.bytes_out,
+                    "frames_per_s": {
+                        name: round(float(share), 3)
+                        for name, share in zip(names, self.found.shares[number], strict=True)
+                        if share
+                    },
+                }
+                for number, task in enumerate(self.chain.tasks)
+            ],
+            "devices": [
+                {
+                    "name": one.name,
+                    "kind": one.kind,
+                    "about": one.about,
+                    "load": round(one.load, 6),
+                    "to_bytes_per_s": round(one.to_bytes),
+                    "from_bytes_per_s": round(one.from_bytes),
+                    "alone_frames_per_s": None if one.alone is None else round(one.alone, 3),
+                }
+                for one in self.devices
+            ],
+            "routes": [
+                {"frames_per_s": round(route.rate, 3), "devices": [names[at] for at in route.devices]}
+                for route in self.routes
+            ],
+            "kernels": {name: dict(figures) for name, figures in self.kernels.items()},
+            "times": {name: one.as_json() for name, one in self.times.items()},
+            "notes": list(self.notes),
+        }

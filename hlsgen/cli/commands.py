@@ -385,10 +385,19 @@ def _shape(text: str) -> tuple[int, ...]:
 
 @cli.command()
 @as_json_option
-def boards(as_json: bool) -> None:
+@click.option(
+    "--template", is_flag=True, help="Print a board file to fill in: hlsgen boards --template > my.yaml"
+)
+def boards(as_json: bool, template: bool) -> None:
     """The boards that hlsgen knows; another one is another YAML file."""
     with reporting(as_json):
-        from hlsgen.targets.board import list_boards
+        from hlsgen.targets.board import board_template, list_boards
+
+        if template:
+            if as_json:
+                raise click.UsageError("--template prints a board file, which is YAML: leave --json out")
+            click.echo(board_template(), nl=False)
+            return
 
         known = list_boards()
         if as_json:
@@ -403,7 +412,7 @@ def boards(as_json: bool) -> None:
             "URAM",
             "LUT",
             "FF",
-            "DDR GB/s",
+            "memory GB/s",
             title="free for kernels",
         )
         for board in known:

@@ -18,7 +18,13 @@ from hlsgen.designfile.document import Document
 from hlsgen.designfile.json_schemas import DRAFT
 from hlsgen.designfile.margins import AUTO, Margin, MarginKey
 from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
-from hlsgen.targets.device_family import MODELLED_DSP, MULTIPLIERS, family_of
+from hlsgen.targets.device_family import (
+    MODELLED_DSP,
+    MULTIPLIERS,
+    UNMODELLED_BOARDS,
+    Family,
+    family_of,
+)
 from hlsgen.targets.terms import CostStyle, Terms, packaged_terms
 
 
@@ -37,6 +43,10 @@ def _check_name(name: str) -> str:
 
 Count = Annotated[int, Whole(0, 100_000_000)]
 Share = Annotated[float, Real(0, 1)]
+TEMPLATE = Path(__file__).with_name("board_template.yaml")
+MAX_COMPUTE_UNITS = 31
+"""Instances of a kernel that Vitis links (UG1700 2024.2, "Design Topology"): the default of a board."""
+WHY_REFUSED = "counts and packing would be wrong for this one"
 NEEDED = ("lut", "ff", "bram18")
 """Without these there is no kernel; without URAM or DSP there may be."""
 Text = Annotated[
@@ -137,10 +147,11 @@ class Board(_Section):
     flow: Literal["alveo", "zynqmp"]
     vitis_max: Text | None = None
     """Newest Vitis release that supports the platform; None: no limit is known."""
-    ait_board: Text
+    ait_board: Text | None = None
+    """The board's name in AIT, which ompss/ needs for a bitstream; None: AIT has no such board."""
     clock_mhz: Annotated[float, Real(*CLOCKS_MHZ)]
     """Clock of a design that names none."""
-    max_compute_units: Annotated[int, Whole(1, 1024)]
+    max_compute_units: Annotated[int, Whole(1, 1024)] = MAX_COMPUTE_UNITS
     usable: UsableShares = UsableShares()
     margin: MarginKey = AUTO
     """Share of the usable LUTs and FFs that stays free for the model's error; auto: as the design's asks."""
@@ -264,17 +275,20 @@ def _family_mistakes(part: str, dsp: str | None, uram: int) -> list[Mistake]:
     if family is None:
         return []
     if family.dsp != MODELLED_DSP:
-        message = (
-            f"is {shown(part)}, a {family.name} part: its {family.dsp} multiplies "
-            f"{MULTIPLIERS[family.dsp]} bits, and only the {MODELLED_DSP}'s "
-            f"{MULTIPLIERS[MODELLED_DSP]} is modelled"
-        )
-        fix = "a board with an UltraScale+ or UltraScale part; counts and packing would be wrong for this one"
-        return [Mistake(at=("part",), message=message, fix=fix)]
+        fix = f"a board with an UltraScale+ or UltraScale part; {WHY_REFUSED}"
+        return [Mistake(at=("part",), message=f"is {_dsp_text(part, family)}", fix=fix)]
     if uram and not family.has_uram:
         message = f"is {shown(part)}, a {family.name} part, which has no URAM, but the SLRs have {uram}"
         return [Mistake(at=("part",), message=message, fix="uram: 0 in all SLRs, or the part's right name")]
     return []
+
+
+def _dsp_text(part: str, family: Family) -> str:
+    """What is said of a part whose DSP is not modelled."""
+    return (
+        f"{shown(part)}, a {family.name} part: its {family.dsp} multiplies {MULTIPLIERS[family.dsp]} bits, "
+        f"and only the {MODELLED_DSP}'s {MULTIPLIERS[MODELLED_DSP]} is modelled"
+    )
 
 
 def _repeated(key: str, names: list[str]) -> list[Mistake]:
@@ -300,13 +314,34 @@ def load_board(name: str | Path, *, folder: Path | None = None, place: Place | N
     known = _known_names()
     if re.fullmatch("[a-z][a-z0-9_]*", text) and text in known:
         return _read(data_folder("boards") / f"{text}.yaml")
-    raise DesignError(
-        Problem(
-            message=f"no board is called {shown(text)}",
-            fix=f"{nearest(text, known)}the boards are {', '.join(known)}; your own file must end in .yaml",
-            place=place,
+    raise DesignError(replace(_unknown_board(text, known, folder), place=place))
+
+
+def _unknown_board(name: str, known: list[str], folder: Path | None) -> Problem:
+    """What is said of a name that is no board's: why, of boards that are no target; or what was meant."""
+    the_boards = f"the boards are {', '.join(known)}"
+    part = UNMODELLED_BOARDS.get(name.lower().replace("-", "_"))
+    family = family_of(part) if part else None
+    if part and family:
+        return Problem(
+            message=f"{shown(name)} cannot be a target: its part is {_dsp_text(part, family)}",
+            fix=f"a board with an UltraScale+ part, since {WHY_REFUSED}; {the_boards}",
         )
+    own = f"{name}.yaml"
+    # Only a plain word is looked for: the name comes from a design that anybody may have written.
+    if re.fullmatch("[A-Za-z0-9_-]{1,63}", name) and ((folder or Path()) / own).is_file():
+        meant = f"did you mean ./{own}? "
+    else:
+        meant = nearest(name, known)
+    return Problem(
+        message=f"no board is called {shown(name)}",
+        fix=f"{meant}{the_boards}; your own file must end in .yaml (hlsgen boards --template)",
     )
+
+
+def board_template() -> str:
+    """A board file to fill in, every key explained: itself a valid board file. Its figures are no board's."""
+    return TEMPLATE.read_text(encoding="utf-8")
 
 
 def board_json_schema() -> dict[str, Any]:

@@ -38,6 +38,20 @@ FAMILIES = (
 MODELLED_DSP = "DSP48E2"
 MULTIPLIERS = {"DSP48E2": "27 x 18", "DSP48E1": "25 x 18", "DSP58": "27 x 24"}
 
+UNMODELLED_BOARDS = {
+    "pynq_z1": "xc7z020clg400-1",
+    "pynq_z2": "xc7z020clg400-1",
+    "vck190": "xcvc1902-vsva2197-2MP-e-S",
+    "vek280": "xcve2802-vsvh1760-2MP-e-S",
+    "zc702": "xc7z020clg484-1",
+    "zc706": "xc7z045ffg900-2",
+    "zedboard": "xc7z020clg484-1",
+    "zybo": "xc7z010clg400-1",
+}
+"""Well-known boards with another DSP, and their parts: FINN src/finn/util/basic.py (pynq_z1, pynq_z2, vck190,
+vek280), board_info.json of AIT 8.1.0 (the others).
+"""
+
 
 def family_of(part: str) -> Family | None:
     """The family of a part such as xczu9eg-ffvb1156-2-e, or None."""

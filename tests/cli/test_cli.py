@@ -16,7 +16,7 @@ from hlsgen.base import output
 from hlsgen.base.version import VERSION
 from hlsgen.cli.commands import cli
 from hlsgen.designfile.json_schemas import design_json_schema
-from hlsgen.targets.board import board_json_schema, list_boards
+from hlsgen.targets.board import board_json_schema, list_boards, load_board
 from tests.support.command_line import document, failure, run, text, working_folder
 
 COMMANDS = sorted(cli.commands)
@@ -109,6 +109,14 @@ def test_boards() -> None:
     known = document("boards")["boards"]
     assert [board["name"] for board in known] == [board.name for board in list_boards()]
     assert all(board["name"] in said for board in known)
+
+
+def test_a_template_of_a_board_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text("boards", "--template"))
+    assert load_board(file).name == "my_board"
+    result = run("boards", "--template", "--json")
+    assert result.exit_code == 2 and "leave --json out" in result.stderr
 
 
 def test_schemas_are_those_of_a_design_file_and_of_a_board_file() -> None:

@@ -54,6 +54,9 @@ from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
 from hlsgen.cli.tracing import profile, trace
 
+LONGEST_HELP = 400
+"""Letters of a command's first sentence."""
+
 
 class Commands(click.Group):
     """A group that keeps the promises of --json and of the exit codes for wrong usage too."""
@@ -77,6 +80,12 @@ class Commands(click.Group):
     def make_context(self, *words: Any, **extra: Any) -> click.Context:
         with printing():  # help and version
             return super().make_context(*words, **extra)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each with its whole first sentence, on several lines where it needs them."""
+        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(limit=LONGEST_HELP)) for name, one in commands])
 
     def invoke(self, ctx: click.Context) -> Any:
         with printing():  # the commands' help

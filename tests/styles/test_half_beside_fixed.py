@@ -13,6 +13,7 @@ import hlsgen.runtime
 from hlsgen.api.project import Project
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
+from hlsgen.designfile.constraints import NetworkConstraints, WeightConstraints
 from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.layers.cast import Cast
 from hlsgen.model.ir import run_golden
@@ -219,6 +220,48 @@ def test_answers_are_near_the_framework() -> None:
         errors[name] = float(np.abs(design.golden(x) - want).max() / want.max())
     assert errors["half"] < 2.0**-9, "a few last bits of half"
     assert errors["half"] < errors["mixed"] < 2.0**-5, "8 bits show"
+
+
+FIXED_SECOND = {
+    "weights": "fixed<8,1>",
+    "bias": "fixed<24,4>",
+    "output": "fixed<12,5>",
+    "input": "fixed<12,5>",
+}
+
+
+@pytest.mark.parametrize(
+    "precision",
+    [
+        {
+            "default": "half",
+            "second": FIXED_SECOND,
+            "softmax": {"output": "ufixed<16,0>", "input": "fixed<16,6>"},
+        },
+        "half",
+    ],
+    ids=["mixed", "half"],
+)
+def test_other_weights_for_the_same_kernels(precision: Any) -> None:
+    """Weights that arrive at run time: those of another network, as if the design had been made of it."""
+    designs = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        model = Net().eval()
+        design = hlsgen.from_torch(
+            model if precision != "half" else nn.Sequential(model.first, nn.ReLU(), model.second),
+            input_shape=(3, 12, 12),
+            precision=precision,
+            style="tasks",
+            name="net",
+            constraints=NetworkConstraints(weights=WeightConstraints(place="runtime")),
+        )
+        designs.append(design)
+    mine, other = designs
+    x = np.random.default_rng(0).standard_normal((2, 3, 12, 12)).astype(np.float32)
+    loaded = mine.with_weights(other)
+    np.testing.assert_array_equal(loaded.golden(x), other.golden(x))
+    assert not np.array_equal(loaded.golden(x), mine.golden(x))
 
 
 @pytest.mark.parametrize(

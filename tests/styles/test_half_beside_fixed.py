@@ -174,7 +174,7 @@ input: {name: x, shape: [3, 1, 2], type: half, samples: x.npy}
 layers:
   - {name: conv1, kind: conv2d, out_channels: 4, kernel: 1, bias: false, weights: conv.npz}
   - {name: out, kind: clamp, low: -100}
-precision: {default: half, out: "fixed<8,7>"}
+precision: {default: half, out: {output: "fixed<8,7>", input: "fixed<8,7>"}}
 mapping: {conv1: {rows: 1, pe: 1, simd: 1}}
 """
     )
@@ -262,6 +262,20 @@ def test_other_weights_for_the_same_kernels(precision: Any) -> None:
     loaded = mine.with_weights(other)
     np.testing.assert_array_equal(loaded.golden(x), other.golden(x))
     assert not np.array_equal(loaded.golden(x), mine.golden(x))
+
+
+def test_without_input_a_layer_reads_as_many_bits_as_it_gives(tmp_path: Path) -> None:
+    """... of the range of what it reads: scores of a softmax, which gives 0 to 1, have signs."""
+    precision = 'precision: {default: half, soft: "ufixed<16,0>"}'
+    design = hlsgen.load(written(tmp_path, LAYERS + precision))
+    type_ = design.graph.tensors()["fc1_to_fixed"].type
+    assert isinstance(type_, FixedType) and (type_.width, type_.signed) == (16, True)
+    assert design.style.calibration.chooses  # type: ignore[attr-defined]
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(1, 2, 1), nn.Softmax(1))
+    asked = {"default": "half", "n1": "ufixed<16,0>"}
+    with pytest.raises(DesignError, match="from calibration data, and none is given"):
+        hlsgen.from_torch(model, input_shape=(1, 2, 2), precision=asked, style="tasks")
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from hlsgen.api.project import Project
     from hlsgen.model.precision import Bits, LayerPrecision, Precision
     from hlsgen.partitioning.partition import partition
+    from hlsgen.pipelining.pipeline import Pipeline
+    from hlsgen.pipelining.split import split
     from hlsgen.rematerialising.module import rematerialise
     from hlsgen.training.train import train
     from hlsgen.widths.by_precision import accuracy
@@ -52,6 +54,7 @@ __all__ = [
     "MismatchError",
     "NetworkProgram",
     "OutputError",
+    "Pipeline",
     "Precision",
     "Project",
     "ToolError",
@@ -65,12 +68,15 @@ __all__ = [
     "program_for",
     "quantise",
     "rematerialise",
+    "split",
     "train",
 ]
 
 _LATER = {
     "accuracy": "widths.by_precision",
+    "Pipeline": "pipelining.pipeline",
     "partition": "partitioning.partition",
+    "split": "pipelining.split",
     "quantise": "widths.search",
     "rematerialise": "rematerialising.module",
     "train": "training.train",

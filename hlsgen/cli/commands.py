@@ -36,6 +36,7 @@ from hlsgen.cli.console import (
 from hlsgen.cli.designs import GivenDesign, design_options, frame_options
 from hlsgen.cli.lint import lint
 from hlsgen.cli.partition import partition
+from hlsgen.cli.pipeline import pipeline
 from hlsgen.cli.printing import (
     note_calibration,
     print_build,
@@ -97,6 +98,7 @@ cli.add_command(lint)
 cli.add_command(profile)
 cli.add_command(program)
 cli.add_command(partition)
+cli.add_command(pipeline)
 cli.add_command(quantise)
 cli.add_command(report)
 cli.add_command(schedule)

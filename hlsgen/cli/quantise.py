@@ -161,10 +161,9 @@ def quantise(
 
 
 def _recipe(path: Path, output: Path | None) -> Recipe:
-    """The recipe, before the search takes its time. Raises DesignError, ToolError as `hlsgen.train` does."""
+    """The recipe, before the search takes its time. Raises DesignError as `hlsgen.train` does."""
     if output is None:
         raise click.UsageError("--train leaves trained weights and a design: say where, -o trained.yaml")
-    import hlsgen.training.packages  # noqa: F401
     from hlsgen.training.recipe import load_recipe
 
     note(f"running {path}, your own code, for frames()")

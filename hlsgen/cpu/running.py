@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.errors import ToolError
+from hlsgen.base.errors import DesignError, Problem, ToolError
 from hlsgen.cpu.onnx_model import onnx_model
 from hlsgen.cpu.packages import installed, package
 from hlsgen.model.ir import Graph
@@ -38,25 +38,42 @@ class CpuPart(ABC):
     def __call__(self, values: Mapping[str, Values]) -> dict[str, Values]: ...
 
 
+class OnnxSession:
+    """A model of `onnx_model` in one session, whose sums have an order of their own, the same in every call.
+
+    model: its bytes. reads, gives: tensors by name.
+    """
+
+    def __init__(self, model: bytes, reads: Sequence[str], gives: Sequence[str], threads: int) -> None:
+        """Raises DesignError: it is no such model. ToolError: there is no ONNX Runtime."""
+        runtime = package("onnxruntime")
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.log_severity_level = 3
+        self.reads, self.gives = tuple(reads), tuple(gives)
+        try:
+            self.session = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # of onnxruntime's own classes, which share no base
+            message = f"ONNX Runtime refuses a part: {str(error).splitlines()[0]:.200}"
+            raise DesignError(Problem(message=message, fix="a model that hlsgen wrote")) from None
+
+    def __call__(self, values: Mapping[str, Any]) -> dict[str, Values]:
+        given = {f"in_{name}": np.ascontiguousarray(values[name], np.float32) for name in self.reads}
+        found = self.session.run([f"out_{name}" for name in self.gives], given)
+        return dict(zip(self.gives, found, strict=True))
+
+
 class OnnxPart(CpuPart):
-    """In one ONNX Runtime session, whose sums have an order of their own but the same in every call."""
+    """In ONNX Runtime."""
 
     framework = "onnxruntime"
 
     def __init__(self, graph: Graph, threads: int) -> None:
         super().__init__(graph, threads)
-        runtime = package("onnxruntime")
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        options.log_severity_level = 3
-        self.session = runtime.InferenceSession(
-            onnx_model(graph).SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+        self.session = OnnxSession(onnx_model(graph).SerializeToString(), self.reads, self.gives, threads)
 
     def __call__(self, values: Mapping[str, Values]) -> dict[str, Values]:
-        given = {f"in_{name}": np.ascontiguousarray(values[name], np.float32) for name in self.reads}
-        found = self.session.run([f"out_{name}" for name in self.gives], given)
-        return dict(zip(self.gives, found, strict=True))
+        return self.session(values)
 
 
 class TorchPart(CpuPart):

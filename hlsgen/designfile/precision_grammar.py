@@ -23,6 +23,7 @@ from pydantic import (
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, FloatType
+from hlsgen.base.floating import HALF
 from hlsgen.base.type_text import FLOATING
 from hlsgen.designfile.schema_values import FIXED_PATTERN, check_accumulator, check_type
 from hlsgen.designfile.validation import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
@@ -70,6 +71,13 @@ def check_fixed(value: object) -> FixedType:
 def check_sized(value: object) -> FixedType | Bits:
     """A fixed-point type, or a width."""
     return check_width(value) or check_fixed(value)
+
+
+def check_result(value: object) -> FixedType | FloatType | Bits:
+    """A fixed-point type, a width, or half."""
+    if value == HALF or (isinstance(value, str) and value.strip() == str(HALF)):
+        return HALF
+    return check_sized(value)
 
 
 def check_bias(value: object) -> FixedType:
@@ -126,6 +134,7 @@ def check_input(value: object) -> FixedType | FloatType | Bits:
 
 Bias = Annotated[FixedType, PlainValidator(check_bias), _text()]
 Sized = Annotated[FixedType | Bits, PlainValidator(check_sized), _sized()]
+Result = Annotated[FixedType | FloatType | Bits, PlainValidator(check_result), _sized("half")]
 Default = Annotated[
     FixedType | FloatType | Bits | Literal["auto"], PlainValidator(check_default), _sized("auto|float32|half")
 ]
@@ -144,8 +153,10 @@ class LayerTypes(_Section):
     """Type of its weights, or their width."""
     bias: Bias | None = None
     """Type of its biases."""
-    output: Sized | None = None
-    """Type of what it gives, or its width."""
+    output: Result | None = None
+    """Type of what it gives, or its width; half: it computes in half."""
+    input: Sized | None = None
+    """Type of what it reads, or its width, where a tensor in half becomes fixed point."""
 
 
 def _layer(value: object) -> object:
@@ -153,12 +164,12 @@ def _layer(value: object) -> object:
     width = check_width(value)
     if width is not None:
         return {"weights": width, "output": width}
-    if isinstance(value, str | FixedType):
+    if isinstance(value, str | FixedType | FloatType):
         return {"output": value}
     return dict(value) if isinstance(value, Mapping) else value
 
 
-Layer = Annotated[LayerTypes, BeforeValidator(_layer, json_schema_input_type=Sized | LayerTypes)]
+Layer = Annotated[LayerTypes, BeforeValidator(_layer, json_schema_input_type=Result | LayerTypes)]
 
 
 class PrecisionSection(BaseModel):
@@ -173,8 +184,8 @@ class PrecisionSection(BaseModel):
     weights: Sized | None = None
     """Type of all weights, or a width: the range is chosen for each layer; None: as wide as the activations,
     each layer with the range it needs."""
-    input: Sized | None = None
-    """Type of the input, or its width; None: as the other activations."""
+    input: Result | None = None
+    """Type of the input, or its width; half; None: as the other activations."""
     accumulator: (
         Annotated[
             FixedType | FloatType | Literal["exact", "tight"],
@@ -211,7 +222,7 @@ class PrecisionSection(BaseModel):
             agreement=self.agreement,
             headroom=self.headroom,
             layers={
-                name: LayerPrecision(weights=one.weights, bias=one.bias, output=one.output)
+                name: LayerPrecision(weights=one.weights, bias=one.bias, output=one.output, input=one.input)
                 for name, one in types.items()
             },
         )
@@ -249,7 +260,9 @@ def _unknown(value: Mapping[object, object]) -> list[Mistake]:
 
 def _of_a_layer(value: object) -> bool:
     """Whether a value was meant as the types of a layer."""
-    return isinstance(value, Mapping | FixedType) or looks_like_width(value) or "<" in str(value)
+    if isinstance(value, Mapping | FixedType | FloatType) or (isinstance(value, str) and value in FLOATING):
+        return True
+    return looks_like_width(value) or "<" in str(value)
 
 
 PrecisionValue = Annotated[

@@ -53,7 +53,7 @@ def dataflow_files(pipeline: Pipeline, names: KernelNames, board: Board) -> dict
     """The kernel's sources and its testbench, by path in the build folder."""
     k = kernel_context(pipeline, names, board)
     testbench = render("hls/dataflow/testbench.cpp.j2", k=k, version=VERSION)
-    half = any(stage.layer.output.type == HALF for stage in pipeline.stages.values())
+    half = any(tensor.type == HALF for tensor in pipeline.graph.tensors().values())
     return (
         shared_files(half=half)
         | kernel_files(pipeline, names, board)

@@ -75,7 +75,7 @@ def task_network_files(
     choice: LayerwiseHardware, graph: Graph, *, name: str, source: str, board: Board
 ) -> dict[str, str]:
     """The sources of the kernels, of what calls them, and of the testbench."""
-    files = shared_files(half=graph.input.type == HALF)
+    files = shared_files(half=any(tensor.type == HALF for tensor in graph.tensors().values()))
     for kernel in choice.kernels:
         files |= kernel_files(kernel.pipeline, KernelNames(kernel=kernel.name, source=source), board)
     k = _host(choice, graph, name, source)

@@ -25,6 +25,7 @@ from hlsgen.model.ir import Graph
 from hlsgen.model.ports import Floats
 from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
+from hlsgen.passes.half_borders import half_borders
 from hlsgen.passes.half_precision import half_precision
 from hlsgen.passes.single_precision import refused_by_kernels, single_precision
 from hlsgen.passes.size_accumulators import for_any_weights
@@ -131,11 +132,16 @@ def from_float(
     constraints = options.full_constraints
     any_weights = constraints.weights.any_weights(reference)
     asked = precision_of(precision)
-    if isinstance(asked.accumulator, FloatType) and not isinstance(asked.default, FloatType):
+    floating = isinstance(asked.default, FloatType) or asked.mixes_half
+    if isinstance(asked.accumulator, FloatType) and not floating:
         message = f"accumulator is {asked.accumulator}, in which only products of halves are added up"
         fix = "precision: {default: half, accumulator: float32}; or exact, tight or a fixed-point type"
         raise DesignError(Problem(message=message, fix=fix))
-    if isinstance(asked.default, FloatType):
+    graph, typing = reference, asked
+    if asked.mixes_half:
+        options = _with_half(asked, options)
+        graph, typing = half_borders(reference, asked)
+    elif isinstance(asked.default, FloatType):
         options = _in_floating_point(asked, asked.default, options, reference)
         if asked.default.is_half:
             sums = asked.accumulator if isinstance(asked.accumulator, FloatType) else HALF
@@ -145,10 +151,10 @@ def from_float(
         return _design(
             graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
         )
-    calibration = None if frames is None else _float_run(reference, frames, progress)
+    calibration = None if frames is None else _float_run(graph, frames, progress)
     if calibration is not None and asked.by_frames:
         _check_ranges(calibration)
-    fixed, known = quantised_network(reference, asked, calibration, any_weights, progress)
+    fixed, known = quantised_network(graph, typing, calibration, any_weights, progress)
     return _design(
         fixed,
         options,
@@ -194,8 +200,9 @@ def with_precision(
 
     Raises DesignError: types that cannot be, or float32.
     """
-    if isinstance(precision.default, FloatType):
-        message = f"precision: {precision.default} is no fixed point, and its hardware is of other styles"
+    if isinstance(precision.default, FloatType) or precision.mixes_half:
+        floating = precision.default if isinstance(precision.default, FloatType) else HALF
+        message = f"precision: {floating} is no fixed point, and its hardware is of other styles"
         raise DesignError(Problem(message=message, fix="a width such as 8, auto, or a type"))
     any_weights = style.constraints.weights.any_weights(run.graph)
     graph, known = quantised_network(run.graph, precision, run, any_weights, progress)
@@ -246,6 +253,21 @@ def _in_floating_point(precision: Precision, type_: FloatType, options: Options,
         message = f"precision: {type_} is of weights, sums and results alike"
         keys = "no other key but accumulator: float32" if type_.is_half else "no other key"
         raise DesignError(Problem(message=message, fix=f"precision: {type_} and {keys}"))
+    return replace(options, refused={**options.refused, **refused})
+
+
+def _with_half(precision: Precision, options: Options) -> Options:
+    """The options of a network that is partly in half, which style tasks alone has hardware for.
+
+    Raises DesignError: another style, or a key that says nothing of either part.
+    """
+    refused = {name: _others_only(name, HALF) for name in options.styles if name != "tasks"}
+    if options.style in refused:
+        raise DesignError(refused[options.style])
+    if precision.default == HALF and precision.weights is not None:
+        message = "precision: half is of weights, too, and `weights` would be those of the other layers"
+        fix = 'their own: precision: {default: half, conv1: {weights: "fixed<8,1>", output: "fixed<8,3>"}}'
+        raise DesignError(Problem(message=message, fix=fix))
     return replace(options, refused={**options.refused, **refused})
 
 

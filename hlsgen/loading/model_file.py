@@ -10,6 +10,7 @@ import numpy as np
 
 from hlsgen.base.errors import DesignError, Place, Problem, collecting
 from hlsgen.base.fixed import FixedType, FloatType
+from hlsgen.base.floating import HALF
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.quantise import WRAPPING
 from hlsgen.designfile.document import Document
@@ -325,9 +326,18 @@ def _samples_of(file: NetworkFile, index: int) -> Samples:
 def _precision(file: NetworkFile) -> Precision:
     asked = file.precision.precision
     floating = [one.type for one in file.input if isinstance(one.type, FloatType)]
+    if floating and _half_input_alone(file):
+        return replace(asked, input=HALF)
     if floating:
         return replace(asked, default=floating[0])
     return replace(asked, input=_input_type(file, 0))
+
+
+def _half_input_alone(file: NetworkFile) -> bool:
+    """Whether every input is in half and `default` says another type of the layers."""
+    said = "default" in file.precision.model_fields_set
+    others = said and not isinstance(file.precision.default, FloatType)
+    return others and all(one.type == HALF for one in file.input)
 
 
 def _in_float32(file: NetworkFile) -> bool:
@@ -345,6 +355,8 @@ def _float32_problems(file: NetworkFile, document: Document, graph: Graph) -> li
         message = "the input is to be float32, but the network brings its own number types"
         return [Problem(message=message, fix="leave type out", place=place)]
     fixed = [one.type for one in file.input if isinstance(one.type, FixedType | Bits)]
+    if _half_input_alone(file):
+        return []
     if "default" in file.precision.model_fields_set and not isinstance(file.precision.default, FloatType):
         fixed.insert(0, file.precision.default)  # type: ignore[arg-type]
     if not fixed:
@@ -353,7 +365,7 @@ def _float32_problems(file: NetworkFile, document: Document, graph: Graph) -> li
     return [Problem(message=message, fix="float32 for all, or for none", place=place)]
 
 
-def _input_type(file: NetworkFile, index: int) -> FixedType | Bits | None:
+def _input_type(file: NetworkFile, index: int) -> FixedType | FloatType | Bits | None:
     """The type of an input, or its width: its own key, or that of all in precision."""
     given = file.input[index].type if index < len(file.input) else None
     return given if isinstance(given, FixedType | Bits) else file.precision.input

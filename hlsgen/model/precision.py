@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, Overflow, Rounding
+from hlsgen.base.floating import HALF
 
 Floats = NDArray[np.float64]
 
@@ -59,11 +60,16 @@ class Bits:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerPrecision:
-    """Types of one layer; None: as for all."""
+    """Types of one layer; None: as for all.
+
+    output: half also says what it computes in. input: of a layer in fixed point, the type that a tensor in
+    half which it reads becomes.
+    """
 
     weights: FixedType | Bits | None = None
     bias: FixedType | None = None
-    output: FixedType | Bits | None = None
+    output: FixedType | FloatType | Bits | None = None
+    input: FixedType | Bits | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,12 +82,12 @@ class Precision:
     run time, else tight. What auto is to reach: output_db and agreement (0: whatever comes) are asked of the
     outputs, on frames that did not choose the ranges; target_db of every tensor (None: what the outputs
     need); a tensor's type holds headroom x the range that the frames showed (1: no more than that; None: by
-    how much these differ).
+    how much these differ). Half and fixed point may stand side by side: see `mixes_half`.
     """
 
     default: FixedType | FloatType | Bits | Literal["auto"] = "auto"
     weights: FixedType | Bits | None = None
-    input: FixedType | Bits | None = None
+    input: FixedType | FloatType | Bits | None = None
     accumulator: Literal["exact", "tight"] | FixedType | FloatType | None = None
     target_db: float | None = None
     output_db: float = OUTPUT_DB
@@ -95,8 +101,18 @@ class Precision:
     @property
     def by_frames(self) -> bool:
         """Whether calibration frames choose the type of an activation: auto, or a width."""
-        some = (self.default, self.input, *(one.output for one in self.layers.values()))
+        layers = self.layers.values()
+        some = (self.default, self.input, *(one.output for one in layers), *(one.input for one in layers))
         return self.default == "auto" or any(isinstance(one, Bits) for one in some)
+
+    @property
+    def mixes_half(self) -> bool:
+        """Whether some of the network is in half and some, as far as this says, in fixed point."""
+        asked = [self.input, *(one.output for one in self.layers.values())]
+        asked += [one.input for one in self.layers.values()]
+        if self.default == HALF:
+            return any(isinstance(one, FixedType | Bits) for one in asked)
+        return not isinstance(self.default, FloatType) and HALF in asked
 
 
 def binade(value: float) -> int:

@@ -27,8 +27,10 @@ def fuse_cast(graph: Graph) -> Graph:
 def _fused(first: Layer, second: Layer) -> Layer | None:
     if not isinstance(second, Cast) or not isinstance(second.result_type, FixedType):
         return None
+    if first.is_float:
+        return None  # from half to fixed point a cast has an arithmetic of its own
     if isinstance(first, Conv2d) and first.result_type == first.accumulator:
         return replace(first, result_type=second.result_type)
-    if isinstance(first, Binary) and not first.is_float and first.result_type == first.exact_type:
+    if isinstance(first, Binary) and first.result_type == first.exact_type:
         return replace(first, result_type=second.result_type)
     return None

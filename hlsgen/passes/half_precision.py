@@ -9,10 +9,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import NumberType
 from hlsgen.base.floating import HALF, FloatType
 from hlsgen.layers.base import Layer
+from hlsgen.layers.cast import Cast
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
+
+
+def in_half(layer: Layer, sources: tuple[NumberType, ...], sums: FloatType) -> Layer:
+    """A layer in floating point that reads tensors of the types `sources` in half; a cast reads any.
+
+    Raises DesignError: weights beyond its range.
+    """
+    if isinstance(layer, Cast):
+        return layer.retyped(sources, HALF)
+    assert all(one == HALF for one in sources), f"{layer.name} reads {sources}"
+    return _in_half(layer, sums)
 
 
 def half_precision(graph: Graph, sums: FloatType) -> Graph:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.floating import HALF
 from hlsgen.base.overflow_count import OverflowCount
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer
@@ -26,7 +27,7 @@ def _encoded(fixed: Graph, frames: Mapping[str, Floats]) -> dict[str, Codes]:
     return {
         port.name: tensor_codes(port, frames[port.name], f"the calibration of {port.name}")
         for port in fixed.inputs
-        if isinstance(port.tensor.type, FixedType)
+        if isinstance(port.tensor.type, FixedType) or port.tensor.type == HALF
     }
 
 

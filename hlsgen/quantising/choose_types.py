@@ -13,11 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, tight_accumulator
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, FloatType, NumberType, tight_accumulator
+from hlsgen.base.floating import HALF
 from hlsgen.base.quantise import nearest
 from hlsgen.designfile.precision_grammar import KEYS
 from hlsgen.designfile.validation import nearest as nearest_word
@@ -41,6 +43,7 @@ from hlsgen.model.precision import (
     to_nearest,
     whole_range,
 )
+from hlsgen.passes.half_precision import in_half
 from hlsgen.quantising.value_ranges import ValueRanges, weight_fits
 
 EXACT_READERS = (Clamp, Leaky, Cast)
@@ -95,7 +98,7 @@ class _Typing:
         self.precision = precision
         self.ranges = ranges
         self.target_db = START_DB if precision.target_db is None else precision.target_db
-        self.types: dict[str, FixedType] = {}
+        self.types: dict[str, NumberType] = {}
         by_name = {layer.name: layer for layer in graph.layers}
         self.readers = {
             name: [by_name.get(reader) for reader, _ in readers]
@@ -111,6 +114,10 @@ class _Typing:
             inputs.append(replace(port, tensor=replace(port.tensor, type=type_)))
         layers = []
         for layer in self.graph.layers:
+            if self.precision.of(layer.name).output == HALF:
+                self.types[layer.name] = HALF
+                layers.append(in_half(layer, self._sources(layer), self._half_sums))
+                continue
             wanted = self._result(layer)
             typed = self._typed(layer, wanted)
             if wanted is None and _width(typed) > MAX_TENSOR_WIDTH:
@@ -121,11 +128,27 @@ class _Typing:
             layers.append(typed)
         return replace(self.graph, inputs=tuple(inputs)).with_layers(layers)
 
-    def _given_input(self, name: str, given: FixedType | Bits) -> FixedType:
+    def _sources(self, layer: Layer) -> tuple[NumberType, ...]:
+        return tuple(self.types[name] for name in layer.inputs)
+
+    @property
+    def _half_sums(self) -> FloatType:
+        """The type in which layers in half add products up."""
+        wished = self.precision.accumulator
+        return wished if isinstance(wished, FloatType) else HALF
+
+    def _given_input(self, name: str, given: FixedType | FloatType | Bits) -> NumberType:
+        if isinstance(given, FloatType):
+            return given
         return self._of_width(name, given) if isinstance(given, Bits) else to_nearest(given)
 
+    def _default(self, name: str) -> FixedType | FloatType | Bits | Literal["auto"]:
+        """What is asked of activations; where that is half of a layer in fixed point what it gives."""
+        given = self.precision.of(name).output
+        return given if self.precision.default == HALF and given is not None else self.precision.default
+
     def _activation(self, name: str) -> FixedType:
-        default = self.precision.default
+        default = self._default(name)
         if isinstance(default, FixedType):
             return saturating(default)
         if isinstance(default, Bits):
@@ -142,30 +165,36 @@ class _Typing:
         """The type of what `layer` gives; None: what it gives by nature."""
         given = self.precision.of(layer.name).output
         if given is not None:
+            assert not isinstance(given, FloatType)
             return self._of_width(layer.name, given) if isinstance(given, Bits) else saturating(given)
         if layer.only_selects or (isinstance(layer, Steps) and set(layer.values) <= {0.0, 1.0}):
             return None  # a mask's zeros and ones are exact
         readers = self.readers[layer.name]
-        if readers and all(isinstance(reader, EXACT_READERS) for reader in readers):
+        if readers and all(map(self._reads_exactly, readers)):
             inexact = isinstance(layer, Concat | ExponentialSum | Table)
             return self._activation(layer.name) if inexact else None
         return self._activation(layer.name)
 
+    def _reads_exactly(self, reader: Layer | None) -> bool:
+        """Whether exact results are made for a layer; what half is made of lies in DDR, and is as others."""
+        return isinstance(reader, EXACT_READERS) and self.precision.of(reader.name).output != HALF
+
     def _typed(self, layer: Layer, result: FixedType | None) -> Layer:
         """`result`: the type of what it gives; None: what it gives by nature."""
-        sources = tuple(self.types[name] for name in layer.inputs)
+        sources = self._sources(layer)
         if isinstance(layer, Conv2d):
+            assert isinstance(sources[0], FixedType)
             return self._convolution(layer, sources[0], result)
         if isinstance(layer, Leaky):
             given = self.precision.of(layer.name).weights
-            width = given.width if isinstance(given, Bits) else self._slope_width()
+            width = given.width if isinstance(given, Bits) else self._slope_width(layer)
             type_ = given if isinstance(given, FixedType) else _plain(whole_range(layer.slopes, width))
             codes = nearest(layer.slopes, type_, f"{layer.name}: slopes", layer.place)
             layer = replace(layer, slopes=codes, slope_type=type_)
         return layer.retyped(sources, result)
 
-    def _slope_width(self) -> int:
-        default = self.precision.default
+    def _slope_width(self, layer: Layer) -> int:
+        default = self._default(layer.name)
         if isinstance(default, Bits):
             return max(default.width, SLOPE_BITS)
         return default.width if isinstance(default, FixedType) else SLOPE_BITS
@@ -175,7 +204,7 @@ class _Typing:
         values = layer.weights
         # a type that was chosen may clip rare outliers, one that was given must hold them all
         wished = given.weights or self.precision.weights
-        if (wished or self.precision.default) == Bits(1):
+        if (wished or self._default(layer.name)) == Bits(1):
             weight, codes = signs_of(values)
         else:
             type_ = wished if isinstance(wished, FixedType) else self._weight_type(layer, values, wished)
@@ -191,7 +220,7 @@ class _Typing:
         return self._accumulator(typed, exact_result=result is None)
 
     def _weight_type(self, layer: Conv2d, values: Codes, wished: Bits | None) -> FixedType:
-        default = wished or self.precision.default
+        default = wished or self._default(layer.name)
         if isinstance(default, FixedType):
             return whole_range(values, default.width)
         fits = weight_fits(layer) if self.ranges is None else self.ranges.weights(layer)
@@ -199,7 +228,7 @@ class _Typing:
 
     def _accumulator(self, layer: Conv2d, *, exact_result: bool) -> Conv2d:
         constraints = self.precision.accumulator
-        if constraints is None:
+        if constraints is None or isinstance(constraints, FloatType):
             constraints = "exact" if layer.name in self.any_weights else "tight"
         if constraints == "tight":
             return layer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hlsgen.schedule.ir import Constant, Instruction, Local
 from hlsgen.schedule.linear import Addresses, Linear
-from hlsgen.schedule.memories import ANY_BANK, BLOCK, Memory, Where
+from hlsgen.schedule.memories import ANY_BANK, BLOCK, COMPLETE, Memory, Where
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.same_banks import SameBanks
 
@@ -360,11 +360,28 @@ def _read_once(reads: Sequence[Access], accesses: Sequence[Access]) -> list[Acce
     seen: set[object] = set()
     kept = []
     for one in sorted(reads, key=lambda one: one.node):
-        key = (one.where, bisect(written, one.node))
+        key = (_place_in_bank(one), bisect(written, one.node))
         if key not in seen:
             kept.append(one)
         seen.add(key)
     return kept
+
+
+def _place_in_bank(read: Access) -> object:
+    """What of a read the banks see: where the index of a dimension that is split wholly stays run-time, every
+    bank is read at the address that the other indices give, and a choice takes one of the words. So reads
+    that differ in such an index alone are one (onioncc/GNN_Acc, 2020.2: nine of table[f(i)][j] and three of
+    another have II 1)."""
+    where = read.where
+    if where is None or not where.exact or not where.runtime_banks:
+        return where
+    split = [at for at, one in enumerate(where.memory.dimensions) if not one.reshaped]
+    chosen = {
+        at
+        for at, bank in zip(split, where.banks, strict=False)
+        if bank == ANY_BANK and where.memory.dimensions[at].split == COMPLETE
+    }
+    return where.banks, tuple(None if at in chosen else form for at, form in enumerate(where.word))
 
 
 def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from hlsgen.schedule import optimise
 from hlsgen.schedule.areas import Areas
@@ -29,6 +29,7 @@ from hlsgen.schedule.results import LoopSchedule, PartSchedule
 from hlsgen.schedule.scheduled_regions import FunctionRegions, address_only, function_regions
 from hlsgen.schedule.shapes import shapes_of
 from hlsgen.schedule.sites import Sites, sites_of, without_marks
+from hlsgen.schedule.source_functions import SourceFunction, SourceFunctions, named
 from hlsgen.schedule.statics import localised
 from hlsgen.schedule.usage import usage_of_part
 from hlsgen.schedule.verdict import Verdict
@@ -66,7 +67,8 @@ def schedule_part(
         memories = memories_of(after, function, sites, bundle, shapes)
         if part.lines:
             memories.share()
-        found, made_of = _of_function(function, after, sites, memories, plan, target)
+        flows = SourceFunctions(function, after).around(named(pragmas, "dataflow"))
+        found, made_of = _of_function(function, after, sites, memories, plan, target, flows)
         loops += found
         functions += made_of
     return PartSchedule(
@@ -115,7 +117,13 @@ def _kept(module: Module, sites: Sites) -> dict[str, list[str]]:
 
 
 def _of_function(
-    function: Function, module: Module, sites: Sites, memories: Memories, plan: LoopPlan, target: Target
+    function: Function,
+    module: Module,
+    sites: Sites,
+    memories: Memories,
+    plan: LoopPlan,
+    target: Target,
+    dataflows: Collection[SourceFunction],
 ) -> tuple[list[LoopSchedule], list[FunctionRegions]]:
     if not function.blocks:
         return [], []
@@ -142,7 +150,7 @@ def _of_function(
         verdicts = [
             verdict if split.isdisjoint(verdict.region.accesses) else verdict.again() for verdict in verdicts
         ]
-    without_copies(verdicts)
+    without_copies(verdicts, dataflows)
     results = [verdict.result() for verdict in verdicts]
     pipelined = {id(verdict.loop) for verdict in verdicts}
     others = [

@@ -59,7 +59,8 @@ def port_rules(version: str, *, kernel_flow: bool) -> PortRules:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A word of so many bits that a port is asked for. alone: it is volatile, and joined to no other."""
+    """A word of so many bits that a port is asked for. alone: it is volatile, and joined to no other. copied:
+    by a `memcpy`, which is done where it stands."""
 
     memory: Memory
     offset: Linear
@@ -67,6 +68,7 @@ class Asked:
     block: str
     writes: bool
     alone: bool
+    copied: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -304,7 +306,9 @@ class _Nest:
 
     def reads_before(self, asked: Asked, always: set[str], written: set[str]) -> bool:
         """Whether a word is the same in all iterations, and read before the first."""
-        if asked.writes or asked.alone or asked.block not in always or asked.memory.base.name in written:
+        if asked.writes or asked.alone or asked.copied:
+            return False
+        if asked.block not in always or asked.memory.base.name in written:
             return False
         return bool(self.loops) and set(dict(asked.offset.terms)).isdisjoint(self._inside())
 

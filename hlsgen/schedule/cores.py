@@ -31,6 +31,8 @@ NEAR = 1.5
 """A core whose stages are longer than the budget by no more is cut into more of them."""
 ROUNDING = 0.005
 """ns by which reports round."""
+PRECISIONS = (16, 32, 64)
+"""Bits of half, single and double precision."""
 DIVISION_OVERHEAD = 3
 """A division takes a cycle for each bit of the dividend and these."""
 _LIKE = {
@@ -86,9 +88,11 @@ def float_core(library: Library, operation: str, bits: int, budget_ns: float) ->
 
 
 def candidates(library: Library, operation: str, bits: int) -> tuple[Figure, ...]:
-    """The cores that were seen of an operation, by ascending cycles; half precision counts as single."""
-    found = library.cores(operation, 64 if bits > 32 else 32)
-    return found or library.cores(operation, 32)
+    """The cores that were seen of an operation, by ascending cycles; of half and double precision those of
+    single precision where none was seen.
+    """
+    size = next((one for one in PRECISIONS if bits <= one), PRECISIONS[-1])
+    return library.cores(operation, size) or library.cores(operation, 32)
 
 
 def chosen(figures: Sequence[Figure], budget_ns: float) -> Figure:

@@ -105,7 +105,7 @@ def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) ->
             for offset, element in zip(offsets, type_.elements, strict=False)
             for memory in _fields(base, element, start + offset, constant=constant)
         ]
-    extents, element = shape_of(type_)
+    extents, element = _shape_in_structs(type_)
     dimensions = dimensions_of(extents, bytes_of(element))
     if 1 < prod(extents) <= SPLIT_ELEMENTS:
         dimensions = tuple(replace(dimension, split=COMPLETE) for dimension in dimensions)
@@ -128,6 +128,19 @@ def shape_of(type_: Type) -> tuple[tuple[int, ...], Type]:
         extents.append(type_.count)
         type_ = type_.element
     return tuple(extents), type_
+
+
+def _shape_in_structs(type_: Type) -> tuple[tuple[int, ...], Type]:
+    """As `shape_of`, of an array whose elements are structs of one array (std::array) with the dimensions of
+    that behind its own: the tool takes such structs apart (dingdingye/GIM_Diabetes, 2024.1: ten words that
+    are copied to a row have II 5)."""
+    extents, element = shape_of(type_)
+    while extents and isinstance(element, StructType) and len(element.elements) == 1:
+        inner, within = shape_of(element.elements[0])
+        if not inner:
+            break
+        extents, element = (*extents, *inner), within
+    return extents, element
 
 
 def dimensions_of(extents: tuple[int, ...], element_bytes: int) -> tuple[Dimension, ...]:

@@ -36,6 +36,9 @@ FLOATS = {
     "fpext": "fpext",
     "fptrunc": "fptrunc",
 }
+BETWEEN_PRECISIONS = frozenset({"fpext", "fptrunc"})
+"""Those of half have cores of their own, whatever the wider type."""
+HALF_BITS = 16
 TO_INTEGER = frozenset({"fptosi", "fptoui", "floor", "ceil", "round", "rint", "nearbyint", "lround", "lrint"})
 """The tool has no core for these and inlines them."""
 SLOWER_REQUESTS = 2023.1
@@ -195,7 +198,9 @@ class Delays:
         figure = self._core(operation)
         if figure is None:
             return Evidence(count=0, repositories=0, spread_ns=0.0, source="rule")
-        return self._evidence(figure, "measured" if figure.count else "extrapolated")
+        found = self._evidence(figure, "measured" if figure.count else "extrapolated")
+        of_half = self._precision_of(operation) == HALF_BITS and figure.size > HALF_BITS
+        return replace(found, source="borrowed from single precision") if of_half else found
 
     def register_write_ns(self, writers: int) -> float:
         """Writing a register that `writers` operations of the function write, its reset included: a mux."""
@@ -272,9 +277,15 @@ class Delays:
             raise KeyError(f"no figures of {kind}")
         return cores.core_timing(figure, self.budget_ns)
 
+    def _precision_of(self, operation: Operation) -> int:
+        """Bits of the numbers that the core of an operation is made for."""
+        widths = (*operation.widths, operation.result)
+        to_or_from_half = operation.kind in BETWEEN_PRECISIONS and min(widths) == HALF_BITS
+        return HALF_BITS if to_or_from_half else max(widths)
+
     def _core(self, operation: Operation) -> Figure | None:
         """The core of an operation of several cycles that has figures of its own."""
-        kind, bits = operation.kind, max((*operation.widths, operation.result))
+        kind, bits = operation.kind, self._precision_of(operation)
         if kind == "load":
             return self.library.fixed(f"load_{operation.storage or 'bram'}")
         name = cores.LIKE.get(kind) or FLOATS.get(kind, "")

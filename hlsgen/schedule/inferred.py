@@ -5,8 +5,8 @@ Its log says `Inferring pragma 'array_partition type=complete dim=1' for array .
 In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
 constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in (none was
 seen of a parameter); never of the top's own arrays and AXI ports (Stream-HLS: 4 reads of such an array keep
-the II at 2, where local ones of the same loop are split). For pipelines that no pragma asks for it does so
-from 2023.2 on. One dimension after the other, from the innermost on.
+the II at 2, where local ones of the same loop are split), or for copies of structs. For pipelines that no
+pragma asks for it does so from 2023.2 on. One dimension after the other, from the innermost on.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from hlsgen.schedule.accesses import Access
 from hlsgen.schedule.ir import Local
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Intervals, Memories, Memory, Residues
+from hlsgen.schedule.source_functions import SourceFunction, calls_of, function_at
 from hlsgen.schedule.statics import is_static
 from hlsgen.schedule.verdict import Verdict
 
@@ -58,15 +59,18 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Mem
             if use.together <= PORTS * verdict.target or _is_interface(memory, verdict):
                 continue
             accesses = verdict.region.accesses.get(memory, [])
+            if all(one.instruction.opcode == "call" for one in accesses):
+                continue  # copies of structs, which no loop of the source unrolls
             split = _split(memory, accesses, verdict.residue, verdict.builder.addresses.interval)
             if split is not None and not (_has_blocks(split, memory) and _is_parameter(memory, verdict)):
                 changed |= {memory} if memories.replace(memory, split) else set()
     return changed
 
 
-def without_copies(verdicts: Sequence[Verdict]) -> None:
+def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunction] = ()) -> None:
     """Leave two ports to the memories that have no copies: one with copies has one port to write, in all
-    pipelines, and is not shared by the calls of a function."""
+    pipelines, and is not shared by the calls of a function, nor by the processes of one of the `dataflows`.
+    """
     several = {use.memory for verdict in verdicts for use in verdict.uses if use.writes > 1}
     calls: dict[tuple[str, int], set[tuple[tuple[str, int], ...]]] = {}
     for verdict in verdicts:
@@ -77,7 +81,9 @@ def without_copies(verdicts: Sequence[Verdict]) -> None:
         ways = calls[place.file, place.line] if place is not None else set()
         verdict.uses = [
             replace(use, replicated=False)
-            if use.memory in several or _is_called_apart(verdict, use.memory, ways)
+            if use.memory in several
+            or _is_called_apart(verdict, use.memory, ways)
+            or _is_channel(verdict, use.memory, dataflows)
             else use
             for use in verdict.uses
         ]
@@ -86,6 +92,17 @@ def without_copies(verdicts: Sequence[Verdict]) -> None:
 def _is_given(verdict: Verdict, memory: Memory) -> int:
     """Through how many calls the function that a loop stands in is given a memory; 0 of one of its own."""
     return 0 if verdict.place is None else max(0, len(verdict.place.calls) - memory.calls)
+
+
+def _is_channel(verdict: Verdict, memory: Memory, dataflows: Collection[SourceFunction]) -> bool:
+    """Whether the function that the memory is a variable of is a dataflow, and the loop stands in one of its
+    processes: what processes share is two halves that take turns (shinepsunny/SpectralBlaze, 2022.2: 8 reads
+    of two banks of such an array have II 2)."""
+    given = _is_given(verdict, memory)
+    if not given or not dataflows:
+        return False
+    owner = list(calls_of(verdict.place))[given]
+    return function_at(owner) in dataflows
 
 
 def _is_called_apart(verdict: Verdict, memory: Memory, ways: Collection[tuple[tuple[str, int], ...]]) -> bool:

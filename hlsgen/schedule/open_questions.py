@@ -138,7 +138,7 @@ def says_stay(
             for memory, accesses in region.accesses.items()
             if memory.bundle and memory.bundle == use.memory.bundle
             for one in accesses
-            if not one.writes and is_fixed(one, counters, region.names)
+            if not one.writes and one.instruction.opcode != "call" and is_fixed(one, counters, region.names)
         ]
         if reads and 1 < needed == use.interval:
             yield (

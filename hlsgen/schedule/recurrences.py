@@ -10,7 +10,8 @@ from scipy.sparse import csgraph
 
 from hlsgen.schedule.iteration import Carried, Region
 
-_STAY = frozenset(["phi", "register_read", "register_write", "sdiv", "udiv", "srem", "urem"])
+_STAY = frozenset(["phi", "register_read", "register_write"])
+_DIVISIONS = frozenset(["sdiv", "udiv", "srem", "urem"])
 
 
 def waiting_for_themselves(region: Region, carried: Iterable[Carried]) -> set[int]:
@@ -32,13 +33,16 @@ def waiting_for_themselves(region: Region, carried: Iterable[Carried]) -> set[in
 def known_before(region: Region) -> set[int]:
     """The nodes whose values no iteration changes: the tool computes them before the loop (LLVM's LICM).
 
-    Divisions stay where they are, as they may stand under a condition.
+    Divisions stay where they are, as they may stand under a condition, but for those of the block that the
+    loop begins with, as a bound n / m of its counter (shinepsunny/SpectralBlaze, 2022.2: a depth of 4).
     """
     found: set[int] = set()
     carried = {edge.target for edge in region.carried}
+    first = region.blocks[0] if region.blocks else ""
     for node in region.nodes:
         operation = node.operation
-        stays = operation is not None and operation.kind in _STAY
+        divides = operation is not None and operation.kind in _DIVISIONS
+        stays = operation is not None and operation.kind in _STAY or (divides and node.block != first)
         unwritten = node.instruction is None or node.index in region.counting
         varies = stays or unwritten or node.access is not None or node.index in carried
         if not varies and not node.behind and found.issuperset(node.after):

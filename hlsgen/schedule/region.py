@@ -344,7 +344,8 @@ class _Building:
         if writes or memory.bundle:
             after += [self.guard, *self.control.of[block]]
         if memory.bundle:
-            asked = Asked(memory, address.offset, bits, block, writes, "volatile" in one.flags)
+            alone, copied = "volatile" in one.flags, one.opcode == "call"
+            asked = Asked(memory, address.offset, bits, block, writes, alone, copied)
             after.append(self.requests.ask(asked, after[values:]))
         node = self._new(operation, one, block, after)
         node.access = Access(node.index, where, writes, block, one, node.index)

@@ -146,7 +146,7 @@ class AutoNetwork(NetworkStyle[Any]):
         return self.resolved(progress).hardware
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
-        if self.graph.input.is_float:
+        if any(layer.is_float for layer in self.graph.layers):
             return self.resolution.counted_golden(inputs)
         return super().counted_golden(inputs)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.rematerialising.module import rematerialise
-from hlsgen.training.fit import Prepare
 from hlsgen.training.packages import nn, torch
+from hlsgen.training.torch_fit import Prepare
 
 STATES = 2
 """What an optimiser holds of each parameter, as Adam does."""

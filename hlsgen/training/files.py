@@ -14,10 +14,7 @@ from hlsgen.explore.design_file import moved_design, yaml_text
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.loading.importing import write_design
 from hlsgen.model.ir import Graph
-from hlsgen.training.packages import torch
 from hlsgen.training.trained import TrainedCandidate, TrainedFront, type_keys
-
-WEIGHTS = ".pt"
 
 
 def write_trained(
@@ -37,14 +34,14 @@ def write_trained(
     Raises OutputError: they are there already, or cannot be written. MismatchError: the network that the
     files say is not the trained one.
     """
-    weights = target.with_suffix(WEIGHTS)
+    weights = target.with_suffix(found.model.ending)
     if weights.exists() and not force:
         raise OutputError(f"error: {weights} exists already\nfix: another -o, or --force")
     write_design(_text(found, one, source, target, weights, board, clock_mhz), target, force=force)
     try:
         # a link there is replaced, not followed
-        fresh = weights.with_name(f".{weights.name}.{os.getpid()}")
-        torch.save(dict(one.state), fresh)
+        fresh = weights.with_name(f".{os.getpid()}.{weights.name}")
+        found.model.save(one.state, fresh)
         os.replace(fresh, weights)
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
@@ -64,7 +61,7 @@ def _text(
 ) -> str:
     keys = type_keys(one.types)
     data = moved_design(source, target, board=board, clock_mhz=clock_mhz, precision=keys)
-    data["model"]["weights"] = weights.name
+    data["model"] = found.model.key(data["model"], weights.name)
     text, of = found.found.metric.text, one.after.hardware
     measured = (
         f"{text(one.after.metric)} measured, {text(one.after.held_out)} on {found.found.held_out} held-out "

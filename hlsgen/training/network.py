@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+
+import numpy as np
 
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from hlsgen.model.ports import Floats
+from hlsgen.training.backend import FRAMES_TOGETHER, Weights
 from hlsgen.training.packages import nn, torch
 from hlsgen.training.stages import Input, Output, Products, Stage, stage_of
-
-Weights: TypeAlias = Mapping[str, tuple[Floats, Floats]]
-"""Weights and bias of each convolution and dense layer by name, as values; a bias of no elements: none."""
-
-
-def weights_of(reference: Graph) -> dict[str, tuple[Floats, Floats]]:
-    """The weights of a network in floating point."""
-    return {
-        layer.name: (layer.weights, layer.bias) for layer in reference.layers if isinstance(layer, Conv2d)
-    }
 
 
 class Network(nn.Module):
@@ -66,6 +58,21 @@ class Network(nn.Module):
         if graph.outputs[0].source != before[-1]:
             return None
         return nn.Sequential(*self.inputs, *self.stages, *self.outputs)
+
+    def evaluated(self, values: Mapping[str, Floats]) -> list[Floats]:
+        """The outputs in the framework's layout, computed in doubles, in which the sums are exact.
+
+        values: frames [N, C, H, W] of each input.
+        """
+        ports = self.graph.inputs
+        frames = [torch.from_numpy(port.from_tensor(values[port.name]).astype(np.float64)) for port in ports]
+        self.double().eval()
+        parts: list[list[Floats]] = []
+        with torch.no_grad():
+            for first in range(0, len(frames[0]), FRAMES_TOGETHER):
+                found = self(*(one[first : first + FRAMES_TOGETHER] for one in frames))
+                parts.append([one.numpy() for one in (found if isinstance(found, list) else [found])])
+        return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
     def weights(self) -> dict[str, tuple[Floats, Floats]]:
         """What it computes with now, on the grids of its types."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
-from hlsgen.base.errors import DesignError, Problem
 from hlsgen.frontends.torch.load import load_module
 from hlsgen.frontends.torch.write_back import Carrier, carriers, with_weights
 from hlsgen.loading.frameworks import Original, Source
 from hlsgen.styles.network_style import NetworkStyle
-from hlsgen.training.network import Weights
+from hlsgen.training.backend import State, Weights
+from hlsgen.training.packages import torch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,16 +24,14 @@ class TorchModel:
     source: Source
     known: Sequence[Carrier]
 
+    ending = ".pt"
+
     @classmethod
     def of(cls, style: NetworkStyle[Any]) -> TorchModel:
-        """The module of a design. Raises DesignError: it is of no module, or its weights cannot go back."""
-        original = style.original
-        if not isinstance(original, Original) or original.framework != "torch":
-            message = f"{style.name} is no PyTorch module, whose weights could be trained"
-            fix = "model: {torch: file.py:function}, or hlsgen.from_torch"
-            raise DesignError(Problem(message=message, fix=fix))
-        source, reference = original.source, style.reference
-        assert reference is not None
+        """The module of a design. Raises DesignError: its weights cannot go back."""
+        original, reference = style.original, style.reference
+        assert isinstance(original, Original) and reference is not None
+        source = original.source
         if source.function is None:
             module = copy.deepcopy(source.model)
         else:
@@ -44,9 +43,16 @@ class TorchModel:
         """The module's state dict with these weights."""
         return with_weights(self.module, self.known, weights)
 
-    def original(self, state: dict[str, Any]) -> Original:
+    def original(self, state: State) -> Original:
         """The module with another state, as what a design was made from."""
         module = copy.deepcopy(self.module)
         module.load_state_dict(state)
         source = replace(self.source, model=module, function=None, weights=None)
         return Original(framework="torch", source=source)
+
+    def save(self, state: State, path: Path) -> None:
+        torch.save(dict(state), path)
+
+    def key(self, before: Mapping[str, Any], path: str) -> dict[str, Any]:
+        """The user's function stays, and loads these weights."""
+        return {**before, "weights": path}

@@ -1,8 +1,8 @@
 """Quantisation-aware fine-tuning of what `hlsgen quantise` found: the choice, and what is cheaper than it.
 
-Every network is trained with the very types it was found with, as a module of Brevitas; golden of the design
-with its trained weights equals that module's own evaluation. The cheapest that keeps the metric on the
-frames that choose is the choice; frames that are held out train nothing and choose nothing.
+Every network is trained with the very types it was found with, as a module of Brevitas or of QKeras; golden
+of the design with its trained weights equals that module's own evaluation. The cheapest that keeps the metric
+on the frames that choose is the choice; frames that are held out train nothing and choose nothing.
 """
 
 from __future__ import annotations
@@ -24,14 +24,10 @@ from hlsgen.model.precision import LayerPrecision, Precision
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from hlsgen.styles.streaming import StreamingNetwork
-from hlsgen.training.budget import within
-from hlsgen.training.fit import Prepare, as_it_is, fit
+from hlsgen.training.backend import Backend, Weights, backend_of, weights_of
 from hlsgen.training.frames import TrainingFrames, training_frames
 from hlsgen.training.judge import compared
-from hlsgen.training.network import Network, Weights, weights_of
-from hlsgen.training.packages import torch
 from hlsgen.training.recipe import Recipe, load_recipe
-from hlsgen.training.torch_model import TorchModel
 from hlsgen.training.trained import TrainedCandidate, TrainedFront
 from hlsgen.widths.candidates import candidate, chosen_of, front_of
 from hlsgen.widths.quantised import Candidate, Quantised
@@ -56,37 +52,48 @@ def train(
     recipe: its Python file, which is run (`say` is told); what it may hold is docs/training.md's matter.
     memory: the most that a training step may take, such as "400MB" (docs/memory.md); None: what it takes.
 
-    Raises DesignError: no PyTorch module, layers or types that training cannot follow, a recipe that fails;
-    MismatchError: golden differs from the trained module. ToolError: Brevitas is missing.
+    Raises DesignError: no PyTorch module and no Keras model, layers or types that training cannot follow, a
+    recipe that fails; MismatchError: golden differs from the trained module. ToolError: Brevitas or QKeras is
+    missing.
     """
     if not isinstance(recipe, Recipe):
         say(f"running {recipe}, your own code, for frames()")
         recipe = load_recipe(Path(recipe))
-    prepare = as_it_is if memory is None else within(memory, say, progress)
-    with torch.random.fork_rng(devices=[]):
-        return _Training(found, recipe, prepare, progress).front(most)
+    backend = backend_of(_trainable(found.design))
+    if memory is not None:
+        backend = backend.within(memory, say, progress)
+    with backend.random_numbers():
+        return _Training(found, recipe, backend, progress).front(most)
 
 
 def check(design: Design) -> None:
-    """Refuses a network that cannot be trained, before a search takes its time. Raises DesignError."""
+    """Refuses a network that cannot be trained, before a search takes its time. Raises DesignError, ToolError
+    as `train` does.
+    """
+    style = _trainable(design)
+    if style.reference is not None:
+        _check_accumulator(style)
+        backend_of(style).own_model(style)
+
+
+def _trainable(design: Design) -> StreamingNetwork:
+    """Raises DesignError: the design has another style."""
     style = design.given
     if not isinstance(style, StreamingNetwork):
         message = "what is trained are widths by tensor, which are searched for style: dataflow alone"
         raise DesignError(Problem(message=message, fix="style: dataflow, or no --train"))
-    if style.reference is not None:
-        _check_accumulator(style)
-        TorchModel.of(style)
+    return style
 
 
 class _Training:
-    def __init__(self, found: Quantised, recipe: Recipe, prepare: Prepare, progress: Progress) -> None:
-        style = found.design.given
-        assert isinstance(style, StreamingNetwork) and style.reference is not None
-        self.found, self.recipe, self.prepare, self.progress = found, recipe, prepare, progress
+    def __init__(self, found: Quantised, recipe: Recipe, backend: Backend, progress: Progress) -> None:
+        style = _trainable(found.design)
+        assert style.reference is not None
+        self.found, self.recipe, self.backend, self.progress = found, recipe, backend, progress
         self.style, self.reference = style, style.reference
         _check_accumulator(style)
         progress("reading the model that trained weights go back into")
-        self.model = TorchModel.of(style)
+        self.model = backend.own_model(style)
         run = calibrated(style, progress)
         self.typing = Typing(
             reference=run.graph,
@@ -95,7 +102,7 @@ class _Training:
             any_weights=style.constraints.weights.any_weights(run.graph),
         )
         self.weights: Weights = weights_of(self.reference)
-        Network(found.chosen.design.graph, self.weights)  # refuses what it cannot follow
+        backend.network(found.chosen.design.graph, self.weights)  # refuses what it cannot follow
 
     def front(self, most: int) -> TrainedFront:
         found = self.found
@@ -112,21 +119,18 @@ class _Training:
             chosen=next((one for one in rows if one.after is best), rows[-1]),
             frames=frames.count,
             dropped=frames.dropped,
+            model=self.model,
         )
 
     def _trained(self, one: Candidate, frames: TrainingFrames) -> TrainedCandidate:
         graph = one.design.graph
-        network = Network(graph, self.weights)
-        fitted = fit(
-            network, frames, self.recipe, self._wanted(frames), one.name, self.progress, self.prepare
-        )
+        network = self.backend.network(graph, self.weights)
+        fitted = self.backend.fit(network, frames, self.recipe, self._wanted(frames), one.name, self.progress)
         self.progress(f"{one.name}: making its hardware")
-        network = network.double()
-        weights = network.weights()
-        after, types, state = self._candidate(one, weights)
+        after, types, state = self._candidate(one, network.weights())
         better = after.metric >= one.metric
         if not better:
-            network = Network(graph, self.weights).double()
+            network = self.backend.network(graph, self.weights)
             after, types, state = self._candidate(one, network.weights())
         parts = self.found.parts
         return TrainedCandidate(

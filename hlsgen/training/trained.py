@@ -9,6 +9,7 @@ from typing import Any
 
 from hlsgen.base.short_repr import Brief, lines
 from hlsgen.model.precision import Precision
+from hlsgen.training.backend import OwnModel
 from hlsgen.widths.quantised import Candidate, Quantised
 
 
@@ -71,7 +72,7 @@ class TrainedCandidate(Brief):
 class TrainedFront(Brief):
     """found: the search, with its front before. rows: what was trained, the cheapest first. front: the Pareto
     front after, with what was not trained. frames: how many trained, dropped: how many were left out because
-    they choose or judge.
+    they choose or judge. model: the user's own, which the states are of.
     """
 
     found: Quantised
@@ -81,6 +82,7 @@ class TrainedFront(Brief):
     chosen: TrainedCandidate
     frames: int
     dropped: int
+    model: OwnModel
 
     @property
     def notes(self) -> list[str]:

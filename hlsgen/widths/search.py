@@ -102,7 +102,7 @@ def quantise(
 
 def _check(style: object, least: str, widths: Sequence[int], loss: float, sigma: float) -> None:
     able = isinstance(style, (StreamingNetwork, *ONE_WIDTH)) and style.reference is not None
-    if not able or style.graph.input.is_float:  # type: ignore[attr-defined]
+    if not able or any(tensor.is_float for tensor in style.graph.tensors().values()):  # type: ignore[attr-defined]
         message = (
             "widths are searched for a network in floating point that is to be fixed point, which this is not"
         )

@@ -55,6 +55,7 @@ def test_help_names_every_command() -> None:
         "import",
         "lint",
         "partition",
+        "pipeline",
         "profile",
         "program",
         "quantise",

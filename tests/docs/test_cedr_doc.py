@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -9,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from hlsgen.emit.cedr_layers import CONV_LIMIT, FLOAT_LIMIT, MOST_BITS
-from tests.support.command_line import document as document_of
-from tests.support.command_line import failure, text, working_folder
+from tests.support.command_line import failure, run, text, working_folder
 from tests.support.documents import blocks, document, rows, ticked
 from tests.support.places import ROOT
 
@@ -34,7 +34,7 @@ def test_the_design_gives_what_is_printed(folder: Path) -> None:
     files = {path.name for path in (folder / "build/digits_cedr/cedr").iterdir()}
     listed = {name.replace("NAME", "digits").rstrip("/") for row in rows(DOC) for name in ticked(row[0])}
     assert files == {name for name in listed if not name.startswith("DASH")}
-    found = document_of("cedr", "digits.yaml", "--frames", "2", "--no-run")
+    found = json.loads(run("cedr", "digits.yaml", "--frames", "2", "--no-run", "--json").stdout)
     assert sum(found["calls"].values()) == 1601
     assert "digits 1,601" in DOC
     assert (found["on_cpu"], found["verdict"]) == (["pool1", "pool2"], "skipped")

@@ -14,6 +14,7 @@ import pytest
 from hlsgen.training.recipe import BATCH, EPOCHS, LEARNING_RATE, SEED
 from tests.support.command_line import run
 from tests.support.documents import blocks, document, rows
+from tests.support.frontends.keras_models import WARNINGS, packages
 from tests.support.places import ROOT
 
 pytest.importorskip("brevitas", reason="brevitas is not installed: pip install 'hlsgen[train]'")
@@ -21,10 +22,13 @@ pytest.importorskip("sklearn", reason="scikit-learn, which has the frames of dig
 
 from hlsgen.training.train import MOST_TRAINED  # noqa: E402
 
+pytestmark = WARNINGS
 DOC = document("training.md")
-(COMMAND,) = [line.split() for block in blocks(DOC, "console") for line in block.splitlines()]
+COMMAND, OF_KERAS = [line.split() for block in blocks(DOC, "console") for line in block.splitlines()]
 RECIPE, SNIPPET = blocks(DOC, "python")
-TABLE = list(rows(DOC.split("\n\n")[3]))[1:]
+TABLE, TABLE_OF_KERAS = [
+    list(rows(part))[1:] for part in DOC.split("\n\n") if part.startswith("| | weights") and "top-1" in part
+]
 ANOTHER_MACHINE = 2.0
 """Points by which weights that another processor has trained may differ."""
 
@@ -43,11 +47,23 @@ def test_the_defaults_are_those_that_are_stated() -> None:
 
 def test_the_command_finds_the_table(folder: Path) -> None:
     """Two of its rows: each network is trained by itself."""
-    result = run(*COMMAND[1:], "--trained", "2", "--json")
+    agree(run(*COMMAND[1:], "--trained", "2", "--json"), TABLE, 2)
+    assert (folder / "trained.pt").exists() and "<svg" in (folder / "front.svg").read_text()
+
+
+def test_the_command_for_keras_finds_its_table(folder: Path) -> None:
+    """The last of its rows."""
+    packages()
+    pytest.importorskip("keras", minversion="3", reason="keras 3 is not installed")
+    agree(run(*OF_KERAS[1:], "--trained", "1", "--json"), TABLE_OF_KERAS, 1)
+    assert (folder / "trained.keras").exists()
+
+
+def agree(result: Any, table: list[list[str]], count: int) -> None:
     assert result.exit_code == 0, result.output
     found: Any = json.loads(result.stdout)["trained"]
-    stated = {row[0].removeprefix("chosen: "): row for row in TABLE}
-    assert len(found["rows"]) == 2
+    stated = {row[0].removeprefix("chosen: "): row for row in table}
+    assert len(found["rows"]) == count
     for one in found["rows"]:
         row = stated[one["name"]]
         before, after = (one[when] for when in ("before", "after"))
@@ -56,7 +72,6 @@ def test_the_command_finds_the_table(folder: Path) -> None:
             assert 100 * before[name] == pytest.approx(was, abs=0.01)
             assert 100 * after[name] == pytest.approx(became, abs=ANOTHER_MACHINE)
         assert after["hardware"]["lut"] == pytest.approx(float(row[4].replace(",", "")), rel=0.1)
-    assert (folder / "trained.pt").exists() and "<svg" in (folder / "front.svg").read_text()
 
 
 def test_the_snippet_with_the_least_recipe(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

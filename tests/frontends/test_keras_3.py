@@ -219,19 +219,19 @@ def test_json_beside_weights(generation: Any, ending: str, tmp_path: Path) -> No
         graph_of_keras(tmp_path / "net.json", name="net", weights=weights)
 
 
-class QDense(L.Dense):  # type: ignore[misc]
+class QSoftmax(L.Dense):  # type: ignore[misc]
     """Stands for a layer of HGQ, a package of its own on Keras 3."""
 
 
-QDense.__module__ = "hgq.layers.core"
+QSoftmax.__module__ = "hgq.layers.core"
 
 
 @pytest.mark.parametrize(
     "make, said",
     [
         (
-            lambda: [QDense(3, name="own")],
-            "layer own is a QDense of HGQ, whose quantizers hlsgen does not read",
+            lambda: [QSoftmax(3, name="own")],
+            "layer own is a QSoftmax of HGQ, which hlsgen does not read",
         ),
         (
             lambda: [L.LSTM(3, name="a", return_sequences=True), L.MultiHeadAttention(1, 2, name="b")],

@@ -255,3 +255,61 @@ void indices_without_sign(const int from[24], unsigned char to[104], unsigned co
     }
     for (int i = 0; i < 104; i++) out[i] = frame[i];
 }
+
+// rows of std::array are rows of words: what assigns one copies them one by one
+#include <array>
+void rows_assigned(hls::stream<int> &in, hls::stream<int> &out) {
+    std::array<std::array<short, 10>, 96> rows, others;
+    for (int i = 0; i < 96; ++i)
+        for (int j = 0; j < 10; ++j) rows[i][j] = in.read();
+    work: for (int i = 0; i < 96; ++i) others[i] = rows[i];
+    for (int i = 0; i < 96; ++i) out.write(others[i][in.read() & 7]);
+}
+
+// sixteen words of one place of a port in each iteration: a copy stays where it stands
+void copies_of_a_place(int *port, hls::stream<int> &out, unsigned count) {
+#pragma HLS interface m_axi port=port
+    int block[1024];
+    work: for (unsigned i = 0; i < count; i++) memcpy(&block[i * 16], port + 1024, 16 * sizeof(int));
+    for (int i = 0; i < 1024; i++) out.write(block[i]);
+}
+
+// nine rows that the stream chooses, at one column: a word of every row is read, and chosen among
+void rows_chosen(hls::stream<int> &in, hls::stream<int> &out) {
+    int rows[32][128];
+#pragma HLS array_partition variable=rows complete dim=1
+    for (int i = 0; i < 128; ++i)
+        for (int j = 0; j < 32; ++j) rows[j][i] = in.read();
+    int at[9];
+#pragma HLS array_partition variable=at complete
+    for (int k = 0; k < 9; ++k) at[k] = in.read() & 31;
+    work: for (int i = 0; i < 128; ++i) {
+#pragma HLS pipeline II=1
+        int sum = 0;
+        for (int k = 0; k < 9; ++k) sum += rows[at[k]][i];
+        out.write(sum);
+    }
+}
+
+// what two processes of a dataflow share is two halves that take turns, each with two ports
+static void fill(hls::stream<int> &in, int half[2048]) {
+    for (int i = 0; i < 2048; ++i) half[i] = in.read();
+}
+static void drain(const int half[2048], hls::stream<int> &out) {
+    work: for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline II=1
+        out.write(half[i] + half[i * 3] + half[i + 7 * (i & 127)] + half[i ^ 1365]);
+    }
+}
+static void turns(hls::stream<int> &in, hls::stream<int> &out, int count) {
+    int half[2048];
+    for (int row = 0; row < count; ++row) {
+#pragma HLS dataflow
+        fill(in, half);
+        drain(half, out);
+    }
+}
+void halves_in_turn(hls::stream<int> &in, hls::stream<int> &out, int count) {
+    out.write(count);
+    turns(in, out, count);
+}

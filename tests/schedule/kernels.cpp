@@ -302,7 +302,7 @@ extern "C" void diagonal(hls::stream<int> &out, const int factor[8][8]) {
 #pragma HLS array_partition variable=factor complete dim=2
     for (int i = 0; i < 7; ++i) {
 #pragma HLS pipeline II=1
-        out.write(factor[i][i] + factor[i][7 - i] + factor[i + 1][i]);
+        out.write(factor[i][i] + factor[7 - i][7 - i] + factor[i ^ 1][i]);
     }
 }
 

@@ -133,3 +133,24 @@ work:
         out[i] = a[i] + 1;
     }
 }
+
+// a bound that is a quotient: it is known before the loop begins
+extern "C" void bounded(const int a[512], int out[512], const unsigned short of[2], const unsigned char by[2]) {
+    const unsigned count = of[0], parts = by[1];
+    unsigned at = 0;
+work:
+    for (unsigned i = 0; i < count / parts; i += 8) {
+#pragma HLS pipeline II=1
+        out[at++ & 511] = a[i & 511];
+    }
+}
+
+// one under a condition stays where it stands
+extern "C" void divided_at_times(const int a[512], int out[512], const unsigned by[2]) {
+    const unsigned parts = by[0];
+work:
+    for (unsigned i = 0; i < 512; ++i) {
+#pragma HLS pipeline II=1
+        out[i] = a[i] > 0 ? 70000u / parts : 0u;
+    }
+}

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hlsgen.cost.published_cores import published_rows
 from hlsgen.schedule.delays import FREE, Delays
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.speed import Speed, is_known, speed_of
@@ -178,6 +179,39 @@ def test_float_cores_have_as_many_stages_as_the_clock_needs() -> None:
     assert alveo().timing(operation("fdiv", 32, 32)).cycles == 11
     assert alveo().timing(operation("fadd", 64, 64)).cycles == 7
     assert alveo().timing(operation("fdiv", 64, 64)).cycles == 30
+
+
+def test_cores_of_half_are_those_of_the_report_that_has_some() -> None:
+    """Stages are in their names (cost/published): hadd_16ns_16ns_16_5 gives its result 4 cycles later."""
+    fast = zcu102(clock_ns=10 / 3)
+    for kind, core in (
+        ("fadd", "hadd_16ns_16ns_16"),
+        ("fsub", "hsub_16ns_16ns_16"),
+        ("fmul", "hmul_16ns_16ns_16"),
+    ):
+        (name,) = {one.parameters for one in published_rows() if one.parameters.startswith(core)}
+        stages = int(name.removeprefix(f"{core}_").split("_")[0])
+        timing = fast.timing(operation(kind, 16, 16, result=16))
+        assert timing.cycles == stages - 1 and timing.first_ns <= fast.budget_ns
+    assert fast.timing(operation("fcmp", 16, 16, result=1)).cycles == 1
+    assert fast.timing(operation("fpext", 16, result=32)) == Timing(cycles=1, first_ns=1.53, last_ns=1.53)
+    assert fast.timing(operation("fptrunc", 32, result=16)) == Timing(cycles=1, first_ns=1.76, last_ns=1.76)
+    for kind in ("fadd", "fmul"):
+        for part in (VIRTEX, ZYNQ):
+            half, single = (
+                Delays(part=part, clock_ns=10 / 3).timing(operation(kind, bits, bits, result=bits))
+                for bits in (16, 32)
+            )
+            assert half.cycles <= single.cycles
+    assert fast.timing(operation("fadd", 32, 32)).cycles > 4, "single cores are what they were"
+
+
+def test_what_was_not_seen_of_half_says_so() -> None:
+    fast = zcu102(clock_ns=10 / 3)
+    assert fast.evidence(operation("fadd", 16, 16, result=16)).source == "measured"
+    assert fast.evidence(operation("fdiv", 16, 16, result=16)).source == "borrowed from single precision"
+    assert "zynquplus-2" in alveo().evidence(operation("fmul", 16, 16, result=16)).source
+    assert zcu102(clock_ns=10).evidence(operation("fadd", 16, 16, result=16)).source == "extrapolated"
 
 
 def test_a_product_alone_is_a_dsp_with_registers_until_2022() -> None:

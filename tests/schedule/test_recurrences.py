@@ -86,6 +86,14 @@ def test_a_register_of_an_array_costs_no_cycle_of_its_own() -> None:
     assert loop.interval == 32 + 3
 
 
+def test_a_bound_that_is_a_quotient_is_known_before_the_loop() -> None:
+    """shinepsunny/SpectralBlaze (2022.2) fft.cpp:273: n / m stands in its condition, its depth is 4."""
+    found = schedules("2022.2", ZYNQ, 10.0, None)
+    assert found["bounded"].interval == 1
+    assert found["bounded"].depth <= 4
+    assert found["divided_at_times"].depth > 32
+
+
 def test_quotients_of_powers_of_two_are_no_divisions() -> None:
     loop = schedules("2022.1", ZYNQ, 10.0, None)["halved"]
     assert not any(kind.startswith("sdiv") for kind in loop.operations)

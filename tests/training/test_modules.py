@@ -18,9 +18,10 @@ pytest.importorskip("brevitas", reason="brevitas is not installed: pip install '
 nn = torch.nn
 
 from hlsgen.training import quantisers  # noqa: E402
+from hlsgen.training.backend import weights_of  # noqa: E402
 from hlsgen.training.budget import within  # noqa: E402
-from hlsgen.training.judge import compared, evaluated  # noqa: E402
-from hlsgen.training.network import Network, weights_of  # noqa: E402
+from hlsgen.training.judge import compared  # noqa: E402
+from hlsgen.training.network import Network  # noqa: E402
 
 TYPES = st.builds(
     FixedType,
@@ -89,7 +90,7 @@ def test_a_network_of_many_kinds_gives_golden(bits: int) -> None:
     network = Network(design.graph, weights_of(design.given.reference))
     assert network.as_chain() is None
     values = {"x": x}
-    assert np.array_equal(evaluated(network, values)[0], design.golden(x))
+    assert np.array_equal(network.evaluated(values)[0], design.golden(x))
     assert compared(network, design.graph, [values]) == 24 * 5
 
 
@@ -115,7 +116,7 @@ def test_channels_last_and_dense_order() -> None:
     design, x = design_of(Last(), (6, 6, 1))
     network = Network(design.graph, weights_of(design.given.reference))
     values = {port.name: port.to_tensor(x) for port in design.graph.inputs}
-    assert np.array_equal(evaluated(network, values)[0], design.golden(x))
+    assert np.array_equal(network.evaluated(values)[0], design.golden(x))
 
 
 def test_other_rounding_or_another_weight_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

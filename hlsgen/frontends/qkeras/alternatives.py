@@ -50,8 +50,8 @@ def refused_layer(name: str, kind: str, known: frozenset[str], home: str = "") -
         message = f"layer {name} is a Lambda: the file holds Python code for it, which is not run"
         return message, "use a layer of Keras or QKeras that does the same"
     if home.partition(".")[0] in ("hgq", "HGQ"):
-        message = f"layer {name} is a {kind} of HGQ, whose quantizers hlsgen does not read"
-        return message, "quantize it with QKeras on tf_keras, or export it as QONNX and use hlsgen.from_onnx"
+        message = f"layer {name} is a {kind} of HGQ, which hlsgen does not read"
+        return message, f"HGQ2 with one of: {', '.join(sorted(known))}; or its QONNX and hlsgen.from_onnx"
     if kind in REASONS:
         return f"layer {name} is a {kind}, which {REASONS[kind]}: hlsgen has no such layer yet", REMEDIES[
             kind

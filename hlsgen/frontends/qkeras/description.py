@@ -34,19 +34,28 @@ PACKAGES = frozenset({"keras", "tf_keras", "tensorflow", "qkeras", "builtins"})
 """The packages that the home of a class may be in."""
 CALL = re.compile(r"(\w+)(\(.*\))?", re.DOTALL)
 """The text of an activation or quantizer: a name, perhaps with arguments."""
+HGQ = "hgq"
+HGQ_PARTS = frozenset({"QuantizerConfig", "DefaultBitwidthMapper"})
+"""Objects of HGQ2 that describe a layer's quantizers."""
+HGQ_TRAINING = {"bc": None, "ic": None, "br": None, "ir": None, "fc": None, "fr": None, "beta0": None}
+"""Keys of HGQ2's constraints and regularisers, and what is written in their place."""
+HGQ_INITIAL = frozenset({"k0", "b0", "i0", "f0", "i_decay_speed"})
+"""Keys of what a quantizer of HGQ2 begins with: the file's variables replace it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
     """What a description may name.
 
-    operations: functions on tensors, by the class (Keras 3) or symbol (Keras 2), and Keras 3's module.
+    operations: functions on tensors, by the class (Keras 3) or symbol (Keras 2), and Keras 3's module. hgq:
+    layers of the package hgq (HGQ2).
     """
 
     layers: frozenset[str]
     functions: frozenset[str]
     quantizers: frozenset[str]
     operations: Mapping[str, str]
+    hgq: frozenset[str] = frozenset()
 
 
 def is_of_keras_3(file: KerasFile) -> bool:
@@ -54,6 +63,11 @@ def is_of_keras_3(file: KerasFile) -> bool:
     if file.version:
         return not file.version.startswith(("0", "1", "2"))
     return "module" in file.description and not str(file.description["module"]).startswith("tf_keras")
+
+
+def is_of_hgq(described: Mapping[str, Any]) -> bool:
+    """Whether an object is said to be of HGQ2."""
+    return str(described.get("module")).partition(".")[0] == HGQ
 
 
 def checked_description(file: KerasFile, names: Names, keras_3: bool) -> dict[str, Any]:
@@ -130,12 +144,35 @@ class _Checker:
             return config
         if kind in PLAIN:
             return {"class_name": kind, "config": self.cleaned(config, "", depth + 1)}
+        if self.keras_3 and is_of_hgq(described):
+            return self._of_hgq(described, kind, depth)
         if not self._is_known(described, kind):
             return None
         known = {name: described[name] for name in KEPT if name in described}
         if not isinstance(known.get("shared_object_id", 0), int):
             del known["shared_object_id"]
         return self._written(kind, config, known, depth)
+
+    def _of_hgq(self, described: dict[str, Any], kind: str, depth: int) -> Any:
+        """A layer of HGQ2, or a part of one, as the package has registered it with Keras."""
+        if kind not in self.names.hgq | HGQ_PARTS:
+            self.wrong(*refused_layer(self._name(described), printable(kind), self.names.hgq, HGQ))
+            return None
+        config = described.get("config")
+        if not isinstance(config, dict):
+            self.wrong(f"the {kind} {self._name(described)} has no configuration", "as Keras wrote it")
+            return None
+        first = {key: 0 for key in HGQ_INITIAL & set(config) if not isinstance(config[key], int | float)}
+        changed = {key: value for key, value in HGQ_TRAINING.items() if key in config}
+        fresh = self.cleaned({**config, **changed, **first}, "", depth + 1)
+        kept = {name: described[name] for name in KEPT if name in described and name != "shared_object_id"}
+        return {
+            "class_name": kind,
+            "config": fresh,
+            "module": HGQ,
+            "registered_name": f"{HGQ}>{kind}",
+            **self._entries(kept.items(), depth),
+        }
 
     def _policy(self, config: Any) -> Any:
         name = config.get("name") if isinstance(config, dict) else None

@@ -74,7 +74,7 @@ def _shown(model: Any, calls: KerasModel, tensors: list[Any], inputs: list[Any])
     """Arrays of these tensors of a model, for arrays of its inputs."""
     keras = _keras_of(model)
     given = list(calls.inputs)
-    shown = keras.Model(given, tensors)
+    shown = keras.Model(given if len(given) > 1 else given[0], tensors)
     results = shown(inputs if len(inputs) > 1 else inputs[0], training=False)
     for one in results if isinstance(results, list | tuple) else [results]:
         yield keras.ops.convert_to_numpy(one) if generation(model) == 3 else np.asarray(one)

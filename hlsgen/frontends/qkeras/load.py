@@ -25,7 +25,7 @@ from hlsgen.base.errors import DesignError, ToolError
 from hlsgen.frontends.qkeras.budget import limited_weights
 from hlsgen.frontends.qkeras.calls import is_model
 from hlsgen.frontends.qkeras.dense_batchnorm import dense_batchnorm
-from hlsgen.frontends.qkeras.description import Names, checked_description, is_of_keras_3
+from hlsgen.frontends.qkeras.description import Names, checked_description, is_of_hgq, is_of_keras_3
 from hlsgen.frontends.qkeras.files import KerasFile, problem, read_file, said, weights_of
 
 REMEDY = "pip install 'hlsgen[qkeras]'"
@@ -44,7 +44,8 @@ class Packages:
 def tensorflow_packages() -> Packages:
     """TensorFlow, Keras 2 and QKeras, imported.
 
-    Raises ToolError: one of them is missing, or TensorFlow was imported before with Keras 3.
+    Raises ToolError: one of them is missing, TensorFlow was imported before with Keras 3, or `qkeras` is the
+    package of that name in HGQ2.
     """
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -59,6 +60,7 @@ def tensorflow_packages() -> Packages:
                     import qkeras
                     import qkeras.quantizers
 
+                _check_qkeras(qkeras)
                 # the names tensorflow.keras and `from tensorflow.keras` may differ
                 of_keras_2 = issubclass(qkeras.QDense, tf_keras.layers.Layer)
     except ImportError as error:
@@ -73,6 +75,16 @@ def tensorflow_packages() -> Packages:
             "tensorflow before the model is read"
         )
     return Packages(tensorflow=tensorflow, keras=tf_keras, qkeras=qkeras, quantizers=qkeras.quantizers)
+
+
+def _check_qkeras(qkeras: Any) -> None:
+    """Raises ToolError: HGQ2 0.2 has put its own package of this name over QKeras'."""
+    if not hasattr(qkeras, "QDense"):
+        raise ToolError(
+            "the package qkeras is not QKeras: HGQ2 brings one of the same name, which replaces it\n"
+            "fix: two environments; in that of QKeras, pip uninstall hgq2, and then "
+            "pip install --force-reinstall --no-deps QKeras==0.9.0"
+        )
 
 
 @contextlib.contextmanager
@@ -155,6 +167,8 @@ def loaded_model(source: Any, names: Names, weights: Path | None = None) -> Any:
 
 def _build_with_keras_3(file: KerasFile, description: dict[str, Any]) -> Any:
     keras = _imported("keras")
+    if _names_hgq(description):
+        _imported("hgq", "pip install 'hlsgen[hgq]'")  # which registers its layers with Keras
     with _loading(file), weights_of(file) as weights:
         with limited_weights(keras.layers.Layer, file, weights.size):
             model = keras.saving.deserialize_keras_object(description, safe_mode=True)
@@ -182,7 +196,7 @@ def _build_with_legacy_keras(file: KerasFile, description: dict[str, Any]) -> An
         return model
 
 
-def _imported(package: str) -> Any:
+def _imported(package: str, remedy: str = REMEDY) -> Any:
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
@@ -190,7 +204,7 @@ def _imported(package: str) -> Any:
     except ImportError as error:
         raise ToolError(
             f"reading this model needs the package {package}, but {error.name or error} cannot be imported\n"
-            f"fix: {REMEDY}"
+            f"fix: {remedy}"
         ) from None
 
 
@@ -225,19 +239,27 @@ def _arrays_of(model: Any) -> list[Any]:
     return [variable for variable in model.weights if len(variable.shape) and "float" in str(variable.dtype)]
 
 
-def _needs_qkeras(description: dict[str, Any]) -> bool:
-    """Whether a class or a function in the description can only be QKeras'."""
+def _names_hgq(description: dict[str, Any]) -> bool:
+    """Whether an object in the description is of HGQ2."""
+    return any(is_of_hgq(item) for item in _objects(description))
+
+
+def _objects(description: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every object in a description, and itself."""
     pending: list[Any] = [description]
     while pending:
         item = pending.pop()
         if isinstance(item, dict):
-            kind = str(item.get("class_name", ""))
-            if kind.startswith("Q") or kind[:1].islower():
-                return True
+            yield item
             pending += item.values()
-        elif isinstance(item, list):
+        elif isinstance(item, list | tuple):
             pending += item
-    return False
+
+
+def _needs_qkeras(description: dict[str, Any]) -> bool:
+    """Whether a class or a function in the description can only be QKeras'."""
+    kinds = (str(item.get("class_name", "")) for item in _objects(description))
+    return any(kind.startswith("Q") or kind[:1].islower() for kind in kinds)
 
 
 def _qkeras_objects(packages: Packages) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from hlsgen.base.coded import SIGN
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, NumberType, Rounding, float32_holds
 from hlsgen.frontends.builder.builder import Value
+from hlsgen.frontends.qkeras import hgq
 from hlsgen.frontends.qkeras.activations import FUNCTIONS, KERAS_3, PIECEWISE, QUANTIZERS, activated
 from hlsgen.frontends.qkeras.alternatives import refused_layer
 from hlsgen.frontends.qkeras.builder import TypedBuilder
@@ -70,6 +71,7 @@ NAMES = Names(
     functions=frozenset(FUNCTIONS) | frozenset(KERAS_3) | frozenset(PIECEWISE),
     quantizers=frozenset(QUANTIZERS) | frozenset(STEPS) | OTHER_QUANTIZERS,
     operations=MODULES,
+    hgq=hgq.KNOWN,
 )
 
 
@@ -94,7 +96,8 @@ def graph_of_keras(
     fixed = _check(model, default)
     builder = TypedBuilder(name, fixed=fixed, fallback=default.results if default else None)
     quantizers = sys.modules.get("qkeras.quantizers")
-    function = quantizers._sigmoid.__name__ if quantizers is not None else "hard_sigmoid"
+    # the package of this name in HGQ2 has none
+    function = getattr(getattr(quantizers, "_sigmoid", None), "__name__", "hard_sigmoid")
     sigmoid = {"hard_sigmoid": "hard", "smooth_sigmoid": "smooth"}.get(function, "real")
     walk = _Walk(Net(builder=builder, sigmoid=sigmoid, default=default))
     calls = model_calls(model)
@@ -141,7 +144,7 @@ def _check(model: Any, default: DefaultTypes | None) -> bool:
     fixed = any(_is_quantised(layer) for _, layer in layers)
     if fixed and default is None:
         for label, layer in layers:
-            missing = unquantised(layer)
+            missing = () if hgq.is_hgq(layer) else unquantised(layer)
             if missing:
                 verb = "have" if len(missing) > 1 else "has"
                 message = (
@@ -186,7 +189,10 @@ def _layer_problems(label: str, layer: Any) -> Iterator[Problem]:
         if operation not in OPERATIONS:
             message = f"layer {label} calls the function {operation}, which no layer of hlsgen stands for"
             yield Problem(message=message, fix=f"layers, or one of: {', '.join(sorted(OPERATIONS))}")
-    elif kind not in KNOWN or not known:
+    elif hgq.is_hgq(layer) and kind not in hgq.KNOWN:
+        message, fix = refused_layer(label, kind, hgq.KNOWN, home)
+        yield Problem(message=message, fix=fix)
+    elif not hgq.is_hgq(layer) and (kind not in KNOWN or not known):
         message, fix = refused_layer(label, kind, KNOWN, home)
         yield Problem(message=message, fix=fix)
     elif getattr(layer, "data_format", None) not in (None, "channels_last"):
@@ -201,6 +207,8 @@ def _layer_problems(label: str, layer: Any) -> Iterator[Problem]:
 
 
 def _is_quantised(layer: Any) -> bool:
+    if hgq.is_hgq(layer):
+        return True
     found = [getattr(layer, "activation", None), getattr(layer, "quantizer", None)]
     found += getattr(layer, "quantizers", None) or []
     return any(is_quantizer(thing) for thing in found)
@@ -230,12 +238,29 @@ class _Walk:
             return builder.input(label, sizes)
         if wish:
             return builder.input(label, sizes, wish, in_float32=float32_holds(wish))
+        exact = self._read_by_hgq(model, tensor)
+        if exact is not None:
+            return builder.input(label, sizes, exact, in_float32=True)
         casts = self._casts(model, tensor, first_type)
         if len(casts) == 1 and None not in casts:
             return builder.input(label, sizes, casts.pop(), in_float32=True)
         if casts and self._casts(model, tensor, lambda _: SIGN) == {SIGN}:  # quantizers and nothing else
             return builder.input(label, sizes, BEFORE_QUANTIZERS, in_float32=True, odd=True)
         return builder.input(label, sizes, DEFAULT_INPUT, in_float32=True)
+
+    def _read_by_hgq(self, model: KerasModel, tensor: Any) -> FixedType | None:
+        """The type of an input that layers of HGQ2 alone read; None: others do, or one has no quantizer."""
+        layers = [call.layer for call in model.readers(tensor)]
+        if not layers or not all(hgq.is_hgq(layer) for layer in layers):
+            return None
+        try:
+            found = [hgq.input_bits(layer) for layer in layers]
+        except UnsupportedQuantizerError:  # the layer itself says so when it is built
+            return None
+        if None in found:
+            return None
+        types = {bits.type or bits.read_exactly for bits in found if bits is not None}
+        return types.pop() if len(types) == 1 else None
 
     def model(self, model: KerasModel, inputs: Sequence[Value], prefix: str) -> list[Value]:
         """The values of a model's outputs, for the values of its inputs."""
@@ -264,6 +289,9 @@ class _Walk:
         if kind == "InputLayer":
             return inputs
         following = self._following(model, call.outputs)
+        if hgq.is_hgq(layer):
+            with builder.at(label, said=f"layer {label}"):
+                return [hgq.built(self.net, layer, inputs, self._activated)]
         if operation_of(layer) is not None:
             with builder.at(label, said=f"layer {label}"), builder.followed_by(following):
                 return [operated(self.net, call, values)]

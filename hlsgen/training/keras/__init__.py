@@ -1,0 +1,1 @@
+"""Training of Keras models: by QKeras."""

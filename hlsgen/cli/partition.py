@@ -96,5 +96,7 @@ def _show(found: Partitioned) -> None:
     show(devices)
     for text in found.route_texts:
         click.echo(text)
+    if found.as_pipeline is not None:
+        click.echo(f"the first way at work: hlsgen pipeline DESIGN {found.as_pipeline}")
     for name, figures in found.kernels.items():
         click.echo(f"kernel {name}: {', '.join(f'{value:,} {key}' for key, value in figures.items())}")

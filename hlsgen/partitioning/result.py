@@ -12,6 +12,9 @@ from hlsgen.partitioning.problem import Assignment, Problem
 from hlsgen.partitioning.routes import Route
 from hlsgen.partitioning.times import Times
 
+MOST_PARTS = 26
+"""Of a pipeline."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceFigures:
@@ -90,6 +93,23 @@ class Partitioned(Brief):
             for device, tasks in parts
         )
 
+    @property
+    def as_pipeline(self) -> str | None:
+        """The words of `hlsgen pipeline` that run the fullest route; None: a device of a table is in it, or
+        shared processors in several places, which would be a build each.
+        """
+        kinds = [one.kind for one in self.devices]
+        route = self.routes[0].devices
+        ends = [at for at in range(len(route)) if at + 1 == len(route) or route[at + 1] != route[at]]
+        targets = [kinds[route[at]] for at in ends]
+        shared = any(one.kind == "fpga" and "shared" in one.about for one in self.devices)
+        if "table" in targets or (shared and targets.count("fpga") > 1) or len(ends) > MOST_PARTS:
+            return None
+        cuts = ",".join(self.chain.tasks[at].layers[-1] for at in ends[:-1])
+        where = f"--cut {cuts}" if cuts else "--parts 1"
+        style = " --style shared" if shared and "fpga" in targets else ""
+        return f"{where} --target {','.join(targets)}{style}"
+
     def as_json(self) -> dict[str, Any]:
         names = [one.name for one in self.problem.devices]
         return {
@@ -130,5 +150,6 @@ class Partitioned(Brief):
             ],
             "kernels": {name: dict(figures) for name, figures in self.kernels.items()},
             "times": {name: one.as_json() for name, one in self.times.items()},
+            "as_pipeline": self.as_pipeline,
             "notes": list(self.notes),
         }

@@ -23,6 +23,7 @@ from hlsgen.model.parts import part_of, tensors_at
 from hlsgen.partitioning.balance import balanced
 from hlsgen.partitioning.chain import Chain, chain_of
 from hlsgen.partitioning.fpga import Fpga
+from hlsgen.partitioning.result import MOST_PARTS
 from hlsgen.partitioning.times import measure
 from hlsgen.pipelining.computing import OnFpga, on_cpu
 from hlsgen.pipelining.part import ANY, Input, Output, Part, Target
@@ -30,8 +31,6 @@ from hlsgen.pipelining.pipeline import Pipeline
 from hlsgen.pipelining.running import check_cpus
 from hlsgen.styles.auto import STYLES
 from hlsgen.styles.network_style import NetworkStyle
-
-MOST_PARTS = 26
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,6 +102,14 @@ def test_best_of_all_devices(design: Design, tmp_path: Path, style: str) -> None
     assert found.bound >= found.frames_per_s >= best.alone * (1 - 1e-6)
     assert broken_limits(found.problem, found.found) == []
     assert sum(route.rate for route in found.routes) == pytest.approx(found.frames_per_s)
+    words = found.as_pipeline
+    if words is not None:
+        # every cut ends a task, every target is that of its device
+        options = dict(zip(words.split()[::2], words.split()[1::2], strict=True))
+        targets = options["--target"].split(",")
+        assert set(targets) <= {"cpu", "fpga"} and len(targets) == options.get("--cut", "").count(",") + (
+            2 if "--cut" in options else 1
+        )
     if style == "dataflow":
         rate = max(float(share) for share in found.found.shares[:, 2])
         (kernel,) = found.kernels.values()

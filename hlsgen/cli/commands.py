@@ -21,6 +21,7 @@ from rich.table import Table
 
 from hlsgen.base.version import VERSION
 from hlsgen.cli.accuracy import accuracy
+from hlsgen.cli.cedr import cedr
 from hlsgen.cli.console import (
     INTERRUPTED,
     as_json_option,
@@ -100,6 +101,7 @@ def cli() -> None:
 
 cli.add_command(accuracy)
 cli.add_command(calibrate)
+cli.add_command(cedr)
 cli.add_command(compare)
 cli.add_command(lint)
 cli.add_command(profile)

@@ -17,6 +17,7 @@ from hlsgen.designfile.constraints import NetworkConstraints, WeightConstraints
 from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.layers.cast import Cast
 from hlsgen.model.ir import run_golden
+from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.widths.search import quantise
 from tests.layers.test_half_casts import fixed_by_bits, half_by_fractions
 from tests.support.build_folders import make
@@ -270,7 +271,8 @@ def test_without_input_a_layer_reads_as_many_bits_as_it_gives(tmp_path: Path) ->
     design = hlsgen.load(written(tmp_path, LAYERS + precision))
     type_ = design.graph.tensors()["fc1_to_fixed"].type
     assert isinstance(type_, FixedType) and (type_.width, type_.signed) == (16, True)
-    assert design.style.calibration.chooses  # type: ignore[attr-defined]
+    style = design.style
+    assert isinstance(style, NetworkStyle) and style.calibration is not None and style.calibration.chooses
     torch.manual_seed(0)
     model = nn.Sequential(nn.Conv2d(1, 2, 1), nn.Softmax(1))
     asked = {"default": "half", "n1": "ufixed<16,0>"}

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from pydantic import BaseModel, ValidationError
 
+import hlsgen.layers.row_blocks  # noqa: F401  # a kind that shared processors alone have
 from hlsgen.base.errors import DesignError
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.json_schemas import design_json_schema

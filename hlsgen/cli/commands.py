@@ -21,6 +21,7 @@ from rich.table import Table
 
 from hlsgen.base.version import VERSION
 from hlsgen.cli.accuracy import accuracy
+from hlsgen.cli.cedr import cedr
 from hlsgen.cli.console import (
     INTERRUPTED,
     as_json_option,
@@ -54,6 +55,9 @@ from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
 from hlsgen.cli.tracing import profile, trace
 
+LONGEST_HELP = 400
+"""Letters of a command's first sentence."""
+
 
 class Commands(click.Group):
     """A group that keeps the promises of --json and of the exit codes for wrong usage too."""
@@ -78,6 +82,12 @@ class Commands(click.Group):
         with printing():  # help and version
             return super().make_context(*words, **extra)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each with its whole first sentence, on several lines where it needs them."""
+        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(limit=LONGEST_HELP)) for name, one in commands])
+
     def invoke(self, ctx: click.Context) -> Any:
         with printing():  # the commands' help
             return super().invoke(ctx)
@@ -91,6 +101,7 @@ def cli() -> None:
 
 cli.add_command(accuracy)
 cli.add_command(calibrate)
+cli.add_command(cedr)
 cli.add_command(compare)
 cli.add_command(lint)
 cli.add_command(profile)

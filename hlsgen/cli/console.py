@@ -91,10 +91,17 @@ def _fail(problems: list[dict[str, Any]], text: str, code: int, as_json: bool) -
     sys.exit(code)
 
 
+_bars: list[Bar] = []
+"""What is shown on the terminal now: texts go above it."""
+
+
 def say(text: str) -> None:
     """Prints a text to standard error, as far as that can be written."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        if _bars:
+            _bars[-1].console.print(text, markup=False, soft_wrap=True)
+        else:
+            click.echo(text, err=True)
 
 
 @contextmanager
@@ -110,7 +117,11 @@ def working(as_json: bool) -> Iterator[Progress]:
         def show_progress(text: str, done: int = 0, total: int = 0, /) -> None:
             bar.update(task, description=text, completed=done, total=total or None)
 
-        yield show_progress
+        _bars.append(bar)
+        try:
+            yield show_progress
+        finally:
+            _bars.remove(bar)
 
 
 def note(text: str) -> None:

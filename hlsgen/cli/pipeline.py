@@ -11,6 +11,7 @@ import click
 from rich.table import Table
 
 from hlsgen.base.errors import DesignError, MismatchError, OutputError, Problem
+from hlsgen.base.rates import rate_text
 from hlsgen.cli.console import note, print_json, reporting, show, working
 from hlsgen.cli.designs import GivenDesign, design_options
 
@@ -224,7 +225,9 @@ def _show(told: dict[str, Any]) -> None:
     if not figures:
         return
     rate = told["frames"] / told["seconds"]
-    click.echo(f"{told['frames']:,} frames in {told['seconds']:.3f} s, measured here: {rate:,.1f} frames/s")
+    click.echo(
+        f"{told['frames']:,} frames in {told['seconds']:.3f} s, measured here: {rate_text(rate)} frames/s"
+    )
     click.echo(
         f"the same parts in sequence: {told['sequence_seconds']:.3f} s, measured here; results are equal in "
         "every bit"

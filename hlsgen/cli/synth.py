@@ -74,7 +74,7 @@ def synth(
     with reporting(as_json):
         from hlsgen.vendor.vitis import Request, synthesise
 
-        folder = what if what.is_dir() else _built(what, board, output, as_json)
+        folder = what if what.is_dir() else _built(what, board, output, to, as_json)
         request = Request(to=to, target=target, platform=platform, hours=hours, restart=restart)
         with watching(as_json) as watch:
             done = synthesise(folder, request, watch)
@@ -84,16 +84,20 @@ def synth(
             print_done(done)
 
 
-def _built(design: Path, board: str | None, output: Path | None, as_json: bool) -> Path:
+def _built(design: Path, board: str | None, output: Path | None, to: str, as_json: bool) -> Path:
     """The build folder of a design file, built as `hlsgen build` does."""
     from hlsgen.api.design import load
     from hlsgen.api.project import build
     from hlsgen.cli.printing import print_earlier_builds, print_warnings
+    from hlsgen.vendor.tools import check_tools
 
     with working(as_json) as progress:
         progress("reading the design")
         loaded = load(design, board=board, say=note, progress=progress)
         folder = output or Path("build") / loaded.name
+        if not folder.exists():
+            # before minutes of building; of a folder that is there some steps may be complete
+            check_tools(to)
         project = build(loaded, folder, progress=progress)
     print_warnings(project.figures.warnings)
     if project.figures.schedule is not None:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hlsgen.api.design import load
-from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.designfile.document import Document
 from hlsgen.dispatch.node import MICROSECOND, Task
 from hlsgen.dispatch.schema import CPU, CpuTimesFile
+from hlsgen.partitioning.times import Times, read_times
 from hlsgen.report.content import Figures
 
 WHOLE = "network"
@@ -65,7 +66,7 @@ def network_tasks(
     design = load(path, say=say, progress=progress)
     design.choose(progress)
     found = design.estimate().figures()
-    table = None if cpu_times is None else Document.read(cpu_times).validate(CpuTimesFile)
+    table = None if cpu_times is None else _read_table(cpu_times)
     frames = found.processor.frames_together if found.processor is not None else 1
     work = _work(found, path)
     problems = _kind_problems(path, accelerators, work)
@@ -73,13 +74,9 @@ def network_tasks(
     for one in work:
         takes = _nanoseconds(one, accelerators, found.clock_mhz)
         if table is not None:
-            missing = [layer for layer in one.layers if layer not in table.microseconds]
-            if missing:
-                problems.append(_missing(missing, cpu_times, path))
-                continue
-            measured = sum(table.microseconds[layer] for layer in one.layers) * frames
-            takes[CPU] = max(1, round(measured * MICROSECOND))
-        if not takes:
+            with collecting(problems):
+                takes[CPU] = max(1, round(table.of(one.layers, path) * frames * MICROSECOND))
+        if not takes and table is None:
             message = f"{path}: nothing runs the layer {one.name}, a {one.kind}"
             fix = "add its kind to a type in `accelerators`, or times of all layers with `cpu_times`"
             problems.append(Problem(message=message, fix=fix))
@@ -88,7 +85,7 @@ def network_tasks(
         raise DesignError(problems)
     source = dict.fromkeys(accelerators, f"modelled, {found.board} at {found.clock_mhz:g} MHz")
     if table is not None:
-        source[CPU] = f"measured, {table.measured}"
+        source[CPU] = f"measured, {table.text}"
     return NetworkTasks(
         tasks=_in_order(tasks, found), frames=frames, instances=found.total.instances, source=source
     )
@@ -150,12 +147,37 @@ def _kind_problems(
     ]
 
 
-def _missing(layers: Sequence[str], table: Path | None, path: Path) -> Problem:
-    some = ", ".join(layers[:3]) + (" ..." if len(layers) > 3 else "")
-    return Problem(
-        message=f"{table} has no time of {some}, which {path} has",
-        fix="add them to `microseconds`; `hlsgen estimate DESIGN --json` lists the layers' names",
-    )
+@dataclass(frozen=True, kw_only=True)
+class CpuTable:
+    """Times that were measured. text: where and how. times: of `hlsgen partition --write-times`, which knows
+    some layers together; else microseconds by layer.
+    """
+
+    file: Path
+    text: str
+    microseconds: Mapping[str, float]
+    times: Times | None = None
+
+    def of(self, layers: Sequence[str], design: Path) -> float:
+        """Microseconds of a frame of these layers. Raises DesignError: the table lacks one."""
+        if self.times is not None:
+            return self.times.of(layers) * 1e6
+        missing = [layer for layer in layers if layer not in self.microseconds]
+        if missing:
+            some = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
+            message = f"{self.file} has no time of {some}, which {design} has"
+            fix = "add them to `microseconds`; `hlsgen estimate DESIGN --json` lists the layers' names"
+            raise DesignError(Problem(message=message, fix=fix))
+        return sum(self.microseconds[layer] for layer in layers)
+
+
+def _read_table(path: Path) -> CpuTable:
+    """The table in a file: of `hlsgen partition` if it is JSON. Raises DesignError: it is none."""
+    if path.suffix == ".json":
+        times = read_times(path)
+        return CpuTable(file=path, text=times.machine, microseconds={}, times=times)
+    given = Document.read(path).validate(CpuTimesFile)
+    return CpuTable(file=path, text=given.measured, microseconds=given.microseconds)
 
 
 def _in_order(tasks: Sequence[tuple[Work, Mapping[str, int]]], found: Figures) -> tuple[Task, ...]:

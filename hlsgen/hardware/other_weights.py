@@ -108,6 +108,8 @@ def _reweighted(layer: Conv2d, given: Conv2d, place: WeightPlace) -> Conv2d:
         message = "its weights stand in the kernel's source, and the other network has different ones"
         raise DesignError(layer.problem(message, "mapping: {weights: runtime}, and build again"))
     fresh = replace(layer, weights=weights, bias=bias)
+    if layer.is_float:
+        return fresh
     # one that its own weights overflow was narrowed on purpose: golden wraps as the kernel does
     if layer.accumulator_suffices() and not fresh.accumulator_suffices():
         low, high = fresh.worst_case_sum

@@ -152,7 +152,7 @@ def from_float(
             graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
         )
     calibration = None if frames is None else _float_run(graph, frames, progress)
-    if calibration is not None and asked.by_frames:
+    if calibration is not None and typing.by_frames:
         _check_ranges(calibration)
     fixed, known = quantised_network(graph, typing, calibration, any_weights, progress)
     return _design(
@@ -172,7 +172,7 @@ def from_float(
             source=options.calibration_source,
             frames=calibration.count,
             stand_in=options.stand_in,
-            chooses=asked.by_frames,
+            chooses=typing.by_frames,
         ),
     )
 

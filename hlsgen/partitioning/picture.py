@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hlsgen.base.rates import rate_text
 from hlsgen.partitioning.result import Partitioned
 from hlsgen.report.front_file import check_ending, save_figure
 
@@ -32,6 +33,6 @@ def write_picture(found: Partitioned, path: Path) -> None:
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     axes.set_xlabel("share of the frames [%]")
-    axes.set_title(f"{found.design}: {found.frames_per_s:,.1f} frames/s")
+    axes.set_title(f"{found.design}: {rate_text(found.frames_per_s)} frames/s")
     figure.legend(loc="outside lower center", fontsize="small", frameon=False)
     save_figure(figure, path)

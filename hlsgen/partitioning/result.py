@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hlsgen.base.rates import rate_text
 from hlsgen.base.short_repr import Brief, lines
 from hlsgen.partitioning.chain import Chain
 from hlsgen.partitioning.problem import Assignment, Problem
@@ -72,14 +73,14 @@ class Partitioned(Brief):
     def headline(self) -> str:
         """The rate in words, and how it compares."""
         best = self.best_alone
-        alone = "" if best is None else f"; {best.name} alone {best.alone:,.1f}"
-        sure = "the most" if self.gap < 1e-3 else f"no assignment has more than {self.bound:,.1f}"
-        return f"{self.frames_per_s:,.1f} frames/s, {sure} by these figures{alone}"
+        alone = "" if best is None else f"; {best.name} alone {rate_text(best.alone or 0.0)}"
+        sure = "the most" if self.gap < 1e-3 else f"no assignment has more than {rate_text(self.bound)}"
+        return f"{rate_text(self.frames_per_s)} frames/s, {sure} by these figures{alone}"
 
     @property
     def route_texts(self) -> tuple[str, ...]:
         """Each route in words: neighbouring tasks on one device together."""
-        return tuple(f"{route.rate:,.1f} frames/s: {self._way(route)}" for route in self.routes)
+        return tuple(f"{rate_text(route.rate)} frames/s: {self._way(route)}" for route in self.routes)
 
     def _way(self, route: Route) -> str:
         parts: list[tuple[int, list[str]]] = []

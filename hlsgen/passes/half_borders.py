@@ -114,12 +114,14 @@ class _Borders:
         return name
 
     def _wish(self, layer: Layer) -> Wish:
-        """The type that half becomes for a layer; None: as the other activations in fixed point."""
+        """The type that half becomes for a layer; None: as the other activations in fixed point. Where there
+        are none it is as wide as what the layer gives, which may have quite another range: a softmax' scores.
+        """
         given = self.precision.of(layer.name)
         if given.input is not None or self.precision.default != HALF:
             return given.input
         assert isinstance(given.output, FixedType | Bits), f"{layer.name} is in fixed point by its output"
-        return given.output
+        return Bits(given.output.width)
 
     def _name(self, wished: str) -> str:
         name, number = wished, 1

@@ -43,7 +43,10 @@ def half_precision(graph: Graph, sums: FloatType) -> Graph:
 def without_half(graph: Graph) -> list[Problem]:
     """The layers that no kernel of their own computes in half: those that none computes in float32."""
     return [
-        layer.problem(f"a {layer.kind} has no hardware for half", "a fixed-point precision")
+        layer.problem(
+            f"a {layer.kind} has no hardware for half",
+            f'fixed point for it: precision: {{default: half, {layer.name}: "fixed<16,6>"}}; or for all',
+        )
         for layer in graph.layers
         if not layer.computes_float32
     ]

@@ -10,6 +10,7 @@ import base64
 from dataclasses import dataclass
 from pathlib import Path
 
+from hlsgen.base.rates import rate_text
 from hlsgen.emit.environment import environment
 from hlsgen.report.charts import (
     BarChart,
@@ -229,8 +230,8 @@ def _tiles(report: Report) -> tuple[Tile, ...]:
     return (
         Tile(
             name="Frames a second",
-            value=_rate(speed.frames_per_s),
-            note=f"{speed.batch_frames_per_s:,.1f} on a batch of {speed.batch:,}",
+            value=rate_text(speed.frames_per_s),
+            note=f"{rate_text(speed.batch_frames_per_s)} on a batch of {speed.batch:,}",
         ),
         Tile(name="G operations/s", value=f"{speed.gops:,.1f}", note=f"{2 * total.macs:,} a frame"),
         Tile(
@@ -257,10 +258,6 @@ def _time(micro: float) -> str:
         if micro >= size:
             return f"{micro / size:.3g} {unit}"
     return f"{micro:.3g} µs"
-
-
-def _rate(per_second: float) -> str:
-    return f"{per_second:,.0f}" if per_second >= 1000 else f"{per_second:,.1f}"
 
 
 def _slr_note(report: Report) -> str:

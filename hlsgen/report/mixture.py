@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hlsgen.base.rates import rate_text
 from hlsgen.report.section import Count, Positive, Section, Some, Text, Texts
 from hlsgen.report.tables import table
 from hlsgen.search.board_limits import COLUMNS
@@ -66,10 +67,10 @@ def mixture_rows(found: MixtureFigures) -> tuple[tuple[str, ...], ...]:
     return (
         (
             f"{found.kernel}, {len(found.streaming)} layers, streaming",
-            f"{found.streaming_frames_per_s:,.1f}",
+            rate_text(found.streaming_frames_per_s),
             *(f"{getattr(found, kind):,}" for kind in COLUMNS),
         ),
-        ("processors, the other layers", f"{found.processors_frames_per_s:,.1f}", *("" for _ in COLUMNS)),
+        ("processors, the other layers", rate_text(found.processors_frames_per_s), *("" for _ in COLUMNS)),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from hlsgen.base.rates import rate_text
 from hlsgen.program.program import Program
 from hlsgen.report.checks import CsimFigures, csim_text
 from hlsgen.report.frames import warning_lines
@@ -159,8 +160,9 @@ def program_line(one: ProgramFigures) -> str:
     count = len(one.units)
     units = f"{count} compute units" if count > 1 else "1 compute unit"
     return (
-        f"{one.frames_per_s:,.1f} frames/s modelled on {units} of {one.built_with} at {one.clock_mhz:g} MHz "
-        f"({one.board}); a round of {one.processor.frames_together} frames takes {one.round_cycles:,} cycles"
+        f"{rate_text(one.frames_per_s)} frames/s modelled on {units} of {one.built_with} at "
+        f"{one.clock_mhz:g} MHz ({one.board}); a round of "
+        f"{one.processor.frames_together} frames takes {one.round_cycles:,} cycles"
     )
 
 

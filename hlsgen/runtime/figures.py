@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hlsgen.base.rates import rate_text
+
 PERCENTS = (50, 90, 99, 100)
 
 
@@ -36,7 +38,7 @@ class Figures:
             for percent, seconds in self.latency_s.items()
         )
         return (
-            f"measured on {self.measured_on}{note}: {self.frames_per_s:,.1f} frames/s "
+            f"measured on {self.measured_on}{note}: {rate_text(self.frames_per_s)} frames/s "
             f"({self.frames} frames in {self.seconds:.6f} s); chunks of {self.chunk_frames}: {latency}"
         )
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.rates import rate_text
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import stage_resources
@@ -287,7 +288,7 @@ class _MixedSearch:
         fix = "style: shared, narrower types, or a larger board"
         if self.least and not self.kept:
             speed = self.least * self.clock_mhz * 1e6
-            return NoFit(f"no mixture of {self.graph.name} makes more than {speed:,.1f} frames/s", fix)
+            return NoFit(f"no mixture of {self.graph.name} makes more than {rate_text(speed)} frames/s", fix)
         why = f": {self.reasons[-1]}" if self.reasons else ""
         message = f"no streaming kernel beside shared processors of {self.graph.name} fits {self.board.title}"
         return NoFit(message + why, fix)

@@ -332,7 +332,8 @@ def _unknown_board(name: str, known: list[str], folder: Path | None) -> Problem:
     if re.fullmatch("[A-Za-z0-9_-]{1,63}", name) and ((folder or Path()) / own).is_file():
         meant = f"did you mean ./{own}? "
     else:
-        meant = nearest(name, known)
+        begun = [one for one in known if len(name) > 1 and one.startswith(name)]
+        meant = f"did you mean '{begun[0]}'? " if begun else nearest(name, known)
     return Problem(
         message=f"no board is called {shown(name)}",
         fix=f"{meant}{the_boards}; your own file must end in .yaml (hlsgen boards --template)",

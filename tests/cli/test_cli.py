@@ -46,6 +46,7 @@ def test_help_names_every_command() -> None:
         "boards",
         "build",
         "calibrate",
+        "cedr",
         "check",
         "compare",
         "csim",

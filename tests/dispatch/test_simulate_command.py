@@ -188,6 +188,19 @@ def test_a_network_of_tasks_is_an_application_of_its_layers() -> None:
     assert alone["response_us"]["mean"] == 328.5
 
 
+def test_times_of_partition_are_read(folder: Path) -> None:
+    """As `hlsgen partition --write-times` has them: seconds, here of the least form."""
+    (folder / "cpu.json").write_text(
+        '{"machine": "an Arm", "layers": {"conv1": 3e-4, "pool1": 2e-5, "fc1": 1e-5}}'
+    )
+    (folder / "net.yaml").write_text(NETWORK.replace("times.yaml", "cpu.json"))
+    found = document("simulate", "net.yaml", "-o", "out", "--resources", "cpu=1")
+    assert found["response_us"]["mean"] == 330
+    assert found["times"]["cpu"] == ["measured, an Arm"]
+    (folder / "cpu.json").write_text('{"layers": {"conv1": 3e-4}}')
+    assert "have no layer pool1" in failure(1, "simulate", "net.yaml")
+
+
 def test_a_program_is_an_application_of_rounds(folder: Path) -> None:
     (folder / "layers.yaml").write_text(LAYERS.format(style="shared"))
     estimate = estimated()

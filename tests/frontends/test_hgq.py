@@ -130,6 +130,17 @@ def test_a_perceptron_with_bits_for_every_element_and_functions() -> None:
     assert_predicts(model, frames((7,)))
 
 
+def test_a_function_by_a_table_and_an_average_of_nine() -> None:
+    """What no type holds exactly is rounded once, to the quantizer that follows."""
+    oq = QuantizerConfig("kif", "table", f0=6, i0=1, overflow_mode="SAT")
+    with quiet(), by_channel():
+        layers = [QConv2D(3, 3, name="c"), QUnaryFunctionLUT("tanh", oq_conf=oq, name="t")]
+        layers += [QAveragePooling2D(3, name="v"), L.Flatten(), QDense(3, name="d")]
+        model = drawn(keras.Sequential([keras.Input((6, 6, 2), name="image"), *layers]), 6)
+        trace_minmax(model, frames((6, 6, 2)))
+    assert_predicts(model, frames((6, 6, 2)))
+
+
 QUANTISERS: dict[tuple[str, str], Any] = {}
 WIDTH = 6
 BITS = st.tuples(st.integers(0, 1), st.integers(-3, 4), st.integers(-3, 5))

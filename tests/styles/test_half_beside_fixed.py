@@ -13,9 +13,11 @@ import hlsgen.runtime
 from hlsgen.api.project import Project
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
+from hlsgen.designfile.constraints import NetworkConstraints, WeightConstraints
 from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.layers.cast import Cast
 from hlsgen.model.ir import run_golden
+from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.widths.search import quantise
 from tests.layers.test_half_casts import fixed_by_bits, half_by_fractions
 from tests.support.build_folders import make
@@ -173,7 +175,7 @@ input: {name: x, shape: [3, 1, 2], type: half, samples: x.npy}
 layers:
   - {name: conv1, kind: conv2d, out_channels: 4, kernel: 1, bias: false, weights: conv.npz}
   - {name: out, kind: clamp, low: -100}
-precision: {default: half, out: "fixed<8,7>"}
+precision: {default: half, out: {output: "fixed<8,7>", input: "fixed<8,7>"}}
 mapping: {conv1: {rows: 1, pe: 1, simd: 1}}
 """
     )
@@ -219,6 +221,63 @@ def test_answers_are_near_the_framework() -> None:
         errors[name] = float(np.abs(design.golden(x) - want).max() / want.max())
     assert errors["half"] < 2.0**-9, "a few last bits of half"
     assert errors["half"] < errors["mixed"] < 2.0**-5, "8 bits show"
+
+
+FIXED_SECOND = {
+    "weights": "fixed<8,1>",
+    "bias": "fixed<24,4>",
+    "output": "fixed<12,5>",
+    "input": "fixed<12,5>",
+}
+
+
+@pytest.mark.parametrize(
+    "precision",
+    [
+        {
+            "default": "half",
+            "second": FIXED_SECOND,
+            "softmax": {"output": "ufixed<16,0>", "input": "fixed<16,6>"},
+        },
+        "half",
+    ],
+    ids=["mixed", "half"],
+)
+def test_other_weights_for_the_same_kernels(precision: Any) -> None:
+    """Weights that arrive at run time: those of another network, as if the design had been made of it."""
+    designs = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        model = Net().eval()
+        design = hlsgen.from_torch(
+            model if precision != "half" else nn.Sequential(model.first, nn.ReLU(), model.second),
+            input_shape=(3, 12, 12),
+            precision=precision,
+            style="tasks",
+            name="net",
+            constraints=NetworkConstraints(weights=WeightConstraints(place="runtime")),
+        )
+        designs.append(design)
+    mine, other = designs
+    x = np.random.default_rng(0).standard_normal((2, 3, 12, 12)).astype(np.float32)
+    loaded = mine.with_weights(other)
+    np.testing.assert_array_equal(loaded.golden(x), other.golden(x))
+    assert not np.array_equal(loaded.golden(x), mine.golden(x))
+
+
+def test_without_input_a_layer_reads_as_many_bits_as_it_gives(tmp_path: Path) -> None:
+    """... of the range of what it reads: scores of a softmax, which gives 0 to 1, have signs."""
+    precision = 'precision: {default: half, soft: "ufixed<16,0>"}'
+    design = hlsgen.load(written(tmp_path, LAYERS + precision))
+    type_ = design.graph.tensors()["fc1_to_fixed"].type
+    assert isinstance(type_, FixedType) and (type_.width, type_.signed) == (16, True)
+    style = design.style
+    assert isinstance(style, NetworkStyle) and style.calibration is not None and style.calibration.chooses
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(1, 2, 1), nn.Softmax(1))
+    asked = {"default": "half", "n1": "ufixed<16,0>"}
+    with pytest.raises(DesignError, match="from calibration data, and none is given"):
+        hlsgen.from_torch(model, input_shape=(1, 2, 2), precision=asked, style="tasks")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,34 @@ def test_boards_with_another_dsp_are_refused_with_the_reason(name: str) -> None:
             and dsp in problem.message
         )
         assert "a board with an UltraScale+ part" in problem.fix and "kv260" in problem.fix
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("u20", "u200"), ("u28", "u280"), ("zcu", "zcu102"), ("kv620", "kv260")]
+)
+def test_the_nearest_board_is_offered(asked: str, meant: str) -> None:
+    """The first that begins so, where one does: as close as others, it is the likeliest."""
+    with pytest.raises(DesignError, match=f"did you mean '{meant}'"):
+        load_board(asked)
+
+
+def test_a_board_without_a_name_in_ait(tmp_path: Path) -> None:
+    """Only the bitstreams of ompss/ want AIT's name, and say so; where there is one, all is as before."""
+    made = {}
+    for name in ("zcu102", "zcu104"):
+        file = tmp_path / "small.yaml"
+        file.write_text(DESIGN)
+        made[name] = hlsgen.load(file, board=name).build(tmp_path / name).folder / "ompss"
+    assert "BOARD       ?= zcu102\n" in (made["zcu102"] / "Makefile").read_text()
+    assert "ait_board" not in (made["zcu102"] / "Makefile").read_text()
+    done = subprocess.run(
+        ["make", "bitstream-p"], cwd=made["zcu104"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0 and "the board file of zcu104 has no ait_board" in done.stderr
+    done = subprocess.run(
+        ["make", "bitstream-p", "BOARD=x"], cwd=made["zcu104"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0 and "ait_board" not in done.stderr
 
 
 def test_a_board_file_in_the_folder_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

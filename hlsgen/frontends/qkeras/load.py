@@ -78,7 +78,7 @@ def tensorflow_packages() -> Packages:
 
 
 def _check_qkeras(qkeras: Any) -> None:
-    """Raises ToolError: HGQ2 0.2 has put its own package of this name over QKeras'."""
+    """Refuses the package of this name that HGQ2 0.2 puts over QKeras'. Raises ToolError."""
     if not hasattr(qkeras, "QDense"):
         raise ToolError(
             "the package qkeras is not QKeras: HGQ2 brings one of the same name, which replaces it\n"

@@ -84,9 +84,7 @@ def starpu(
 
 
 def _places(part: TaskPart) -> str:
-    return " or ".join(
-        name for name, there in (("CPU", part.on_cpu), ("FPGA", part.on_fpga)) if there
-    )
+    return " or ".join(name for name, there in (("CPU", part.on_cpu), ("FPGA", part.on_fpga)) if there)
 
 
 def _row(part: TaskPart) -> dict[str, Any]:

@@ -83,9 +83,7 @@ class _Building:
     def __init__(self, network: NetworkStyle[Any], pipeline: Pipeline, on_any: set[str]) -> None:
         self.style, self.pipeline, self.on_any = network, pipeline, on_any
         self.inputs = [port.name for port in pipeline.input_ports]
-        self.tensors: dict[str, Shape] = {
-            port.name: port.tensor.shape for port in pipeline.input_ports
-        }
+        self.tensors: dict[str, Shape] = {port.name: port.tensor.shape for port in pipeline.input_ports}
         self.described: list[TaskPart] = []
         self.given: dict[str, Values] = {}
 

@@ -1,7 +1,7 @@
 """Runs the network of this folder as StarPU tasks: make run, or python run.py --help.
 
 libnetwork.so (tasks.cpp) submits the tasks; here is what computes them: a session of ONNX Runtime for each
-part on CPUs, a kernel for each part on the FPGA. First every frame goes through once and the answers are checked,
+part on CPUs, a kernel for each part on the FPGA. First every frame goes through once and is checked,
 then as many requests as are wished are timed.
 
 Without a card (--xclbin) a kernel is its C-simulation, whose time says nothing of an FPGA's. It runs while
@@ -327,8 +327,8 @@ def report(told: dict) -> None:
         print(f"{checked['frames']} frames: equal to the whole network in ONNX Runtime in every bit")
     else:
         print(
-            f"{checked['frames']} frames: up to {checked['largest_difference']:.3g} from the whole network in "
-            f"ONNX Runtime, whose values reach {checked['largest_value']:.3g}: the FPGA has fixed point"
+            f"{checked['frames']} frames: up to {checked['largest_difference']:.3g} from the whole network "
+            f"in ONNX Runtime, whose values reach {checked['largest_value']:.3g}: the FPGA has fixed point"
         )
     for name, count in checked.items():
         if name.startswith("golden_"):

@@ -111,20 +111,22 @@ def items(frames: np.ndarray, begin: float) -> Any:
 
 
 def card_rate(design: hlsgen.Design, batch: int) -> float | None:
-    """Frames a second of items one after the other: over the link, through the kernel, and back."""
+    """Frames a second of items one after the other: over the link, through the kernel, and back.
+
+    The first frame takes the kernel's latency, each further one its interval.
+    """
     link = design.board.link
     assert link is not None
     try:
-        frames_per_s = design.estimate().frames_per_s
+        estimate = design.estimate()
     except DesignError:
         return None
     graph = design.graph
     bytes_in = sum(tensor_bytes(graph, port.name) for port in graph.inputs)
     bytes_out = sum(tensor_bytes(graph, port.source) for port in graph.outputs)
-    seconds = batch * (
-        bytes_in / (link.to_gb_per_s * 1e9) + 1 / frames_per_s + bytes_out / (link.from_gb_per_s * 1e9)
-    )
-    return batch / seconds
+    moved = batch * (bytes_in / (link.to_gb_per_s * 1e9) + bytes_out / (link.from_gb_per_s * 1e9))
+    computed = estimate.latency_cycles / (design.clock_mhz * 1e6) + (batch - 1) / estimate.frames_per_s
+    return batch / (moved + computed)
 
 
 def measured(network: str, size: int, rounds: int) -> list[Row]:

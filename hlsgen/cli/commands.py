@@ -51,6 +51,7 @@ from hlsgen.cli.quantise import quantise
 from hlsgen.cli.reports import calibrate, compare, report
 from hlsgen.cli.schedule import schedule
 from hlsgen.cli.simulate import simulate
+from hlsgen.cli.starpu import starpu
 from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
 from hlsgen.cli.tracing import profile, trace
@@ -112,6 +113,7 @@ cli.add_command(quantise)
 cli.add_command(report)
 cli.add_command(schedule)
 cli.add_command(simulate)
+cli.add_command(starpu)
 cli.add_command(sweep)
 cli.add_command(synth)
 cli.add_command(trace)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.cpu.running import Framework
 from hlsgen.layers.base import Shape
+from hlsgen.model.ir import Graph
 
 Values: TypeAlias = NDArray[np.floating[Any]]
 """Values of a tensor, [N, C, H, W]."""
@@ -75,7 +76,7 @@ class Part:
 
     close: gives back what `make` opened, if that has anything. cpus: cores that its threads may use; empty:
     all. about: its target in words. gives: of an FPGA part, the tensor that each output of its build shows.
-    saved: what an archive holds of it.
+    saved: what an archive holds of it. graph: its layers, where a network was split here.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Part:
     about: str = ""
     gives: tuple[str, ...] = ()
     saved: Callable[[], Mapping[str, bytes]] | None = field(default=None, repr=False)
+    graph: Graph | None = field(default=None, repr=False)
 
     def input(self, name: str | int) -> Input:
         """By name or number. Raises DesignError: there is none."""

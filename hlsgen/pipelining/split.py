@@ -201,6 +201,7 @@ class _Splitting:
             about=about,
             gives=gives,
             saved=saved,
+            graph=graph,
         )
 
     def _on_cpu(self, graph: Graph, read: list[str], given: list[str], wish: Wish) -> Any:

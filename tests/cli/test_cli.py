@@ -63,6 +63,7 @@ def test_help_names_every_command() -> None:
         "schedule",
         "schema",
         "simulate",
+        "starpu",
         "sweep",
         "synth",
         "trace",

@@ -1,0 +1,1 @@
+"""A network as tasks of StarPU: parts on CPUs by ONNX Runtime, on an FPGA by their kernels."""

@@ -20,6 +20,8 @@ from hlsgen.pipelining.channels import Channel, Stopped
 from hlsgen.pipelining.part import Compute, Input, Part, Values
 from hlsgen.pipelining.pipeline import OUTSIDE, Pipeline
 
+FEEDER_SECONDS = 1.0
+"""For which the end of a run waits for who gives frames."""
 END = object()
 """What follows the last item of a run."""
 
@@ -71,6 +73,7 @@ class Running:
         self.error: BaseException | None = None
         self.closed = False
         self._next = 0
+        self._feeder: threading.Thread | None = None
         self._lock = threading.Lock()
         self._ready = threading.Barrier(1 + sum(part.workers for part in self.order))
         self.threads = [
@@ -183,6 +186,9 @@ class Running:
             channel.stop()
         for thread in self.threads:
             thread.join()
+        if self._feeder is not None and self._feeder is not threading.current_thread():
+            # it may wait for frames that never come, which nobody can end
+            self._feeder.join(FEEDER_SECONDS)
 
     def run(self, x: ArrayLike | Sequence[ArrayLike], batch: int = 1) -> Arrays:
         """Frames in the framework's layout, batch first -> results likewise; several of either are a list.
@@ -206,6 +212,7 @@ class Running:
             self._raise()
         item, ended = self._next, False
         feeder = threading.Thread(target=self._feed, args=(items, item), name="feeder", daemon=True)
+        self._feeder = feeder
         feeder.start()
         try:
             while True:

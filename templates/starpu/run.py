@@ -316,7 +316,7 @@ def main() -> None:
     write_trace(HERE / "trace.csv", about, rows, is_card)
     (HERE / "figures.json").write_text(json.dumps(told, indent=1) + "\n")
     if given.gantt:
-        how = "measured" if fpga in ("", "measured") else "CPUs measured, FPGA modelled"
+        how = "measured" if fpga in ("", "measured") else "a stand-in for the kernel, no FPGA's speed"
         draw(given.gantt, about, rows, f"{about['name']}, {policy}: {how}")
     report(told)
 
@@ -333,7 +333,8 @@ def report(told: dict) -> None:
     for name, count in checked.items():
         if name.startswith("golden_"):
             print(f"part {name.removeprefix('golden_')}: equal to golden on {count} frames")
-    how = "CPUs measured, FPGA modelled" if told["fpga_time"] == "modelled" else "measured"
+    stand_in = told["fpga_time"] == "modelled"
+    how = "of this machine with a stand-in for the kernel: no FPGA's speed" if stand_in else "measured"
     print(
         f"{told['policy']}: {told['requests']} requests in {told['seconds']:.3f} s, "
         f"{told['requests_per_s']:.1f} requests/s ({how})"

@@ -74,6 +74,22 @@ def test_equal_to_the_whole_under_each_policy(folder: Path, policy: str) -> None
 
 
 @needs_starpu
+def test_kernels_beside_cpus(design: Design, tmp_path: Path) -> None:
+    """A part on either, one on the FPGA alone: its C-simulation equals golden, and its time is nobody's."""
+    made = tmp_path / "net"
+    cut = design.graph.layers[0].name
+    build_starpu(design, made, [cut], targets=["any", "fpga"], cpus=1, frames=2)
+    for policy in ("dmda", "lws"):
+        done = make(made, f"--policy {policy} --requests 9")
+        assert done.returncode == 0, done.stderr
+        for part in "ab":
+            assert f"part {part}: equal to golden on 2 frames" in done.stdout
+        assert "no FPGA's speed" in done.stdout and "of the stand-in" in done.stdout
+    rows = list(csv.DictReader((made / "trace.csv").read_text().splitlines()))
+    assert len(rows) == 18 and {row["part"] for row in rows} == {"a", "b"}
+
+
+@needs_starpu
 def test_a_wrong_answer_is_found(folder: Path, tmp_path: Path) -> None:
     """Part a's model with other weights."""
     import onnx

@@ -40,6 +40,10 @@ class Row(ctypes.Structure):
     _fields_ += [(name, ctypes.c_double) for name in ("submitted", "begun", "ended")]
 
 
+FUSED = 1e-4
+"""Of the largest value: what ONNX Runtime's fusions may change in the answers of timed requests."""
+
+
 class Session:
     """A part on a CPU: ONNX Runtime, which reads and writes where StarPU says, without copies.
 
@@ -47,11 +51,12 @@ class Session:
     """
 
     def __init__(self, model: Path, reads: dict, gives: dict) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self.session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self.model = str(model)
+        self.open(fused=False)
         self.reads, self.gives = reads, gives
+
+    def open(self, fused: bool) -> None:
+        self.session = opened(self.model, fused)
 
     def __call__(self, tensors: list[np.ndarray]) -> None:
         binding = self.session.io_binding()
@@ -179,12 +184,21 @@ def _places(arrays: list[np.ndarray]) -> object:
     return (FLOAT * len(arrays))(*(array.ctypes.data_as(FLOAT) for array in arrays))
 
 
-def whole(about: dict, frames: dict) -> dict:
-    """What the whole network gives in ONNX Runtime, frame by frame."""
+def opened(model: str, fused: bool) -> onnxruntime.InferenceSession:
+    """A session of one thread. fused: with ONNX Runtime's own fusions and layouts, which change with what
+    surrounds a layer, and with them the last bits of sums.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    providers = ["CPUExecutionProvider"]
-    session = onnxruntime.InferenceSession(str(HERE / "whole.onnx"), options, providers=providers)
+    options.log_severity_level = 3
+    if not fused:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def whole(about: dict, frames: dict) -> dict:
+    """What the whole network gives in ONNX Runtime, frame by frame, without fusions."""
+    session = opened(str(HERE / "whole.onnx"), fused=False)
     names = [f"out_{name}" for name in about["outputs"]]
     count = len(next(iter(frames.values())))
     rows = [
@@ -209,6 +223,12 @@ def check(network: Network, frames: dict) -> dict:
     if network.about["exact"] and not exact:
         far = told["largest_difference"]
         sys.exit(f"answers differ from the whole network in ONNX Runtime by up to {far:g}")
+    for session in network.cpu.values():
+        session.open(fused=True)
+    timed, _, _ = network.run(frames, count)
+    told["largest_change_by_fusions"] = max(float(np.abs(timed[name] - found[name]).max()) for name in found)
+    if told["largest_change_by_fusions"] > FUSED * told["largest_value"]:
+        sys.exit(f"ONNX Runtime's fusions change answers by up to {told['largest_change_by_fusions']:g}")
     return told
 
 

@@ -30,7 +30,16 @@ as_json_option = click.option(
 @contextmanager
 def reporting(as_json: bool) -> Iterator[None]:
     """Errors of the user as text (or JSON) with their exit code; anything else is a bug: a traceback."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    interrupted = False
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    heard = [number for number in signals if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heard}
     try:
         with printing(as_json):
             yield
@@ -40,10 +49,15 @@ def reporting(as_json: bool) -> Iterator[None]:
         text = "error: there is not enough memory\nfix: fewer --frames, or a smaller layer"
         _fail(error_json(ToolError(text)), text, ToolError.exit_code, as_json)
     except KeyboardInterrupt:
-        message = "interrupted; the build folder is as it was, or complete"
-        _fail([{"message": message}], message, INTERRUPTED, as_json)
+        _fail_interrupted(as_json)
+    except Exception:
+        # what a signal met inside a library's callback may arrive as that library's own error
+        if not interrupted:
+            raise
+        _fail_interrupted(as_json)
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 @contextmanager
@@ -79,8 +93,9 @@ def open_streams() -> None:
             setattr(sys, name, os.fdopen(number, mode))
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
+def _fail_interrupted(as_json: bool) -> NoReturn:
+    message = "interrupted; the build folder is as it was, or complete"
+    _fail([{"message": message}], message, INTERRUPTED, as_json)
 
 
 def _fail(problems: list[dict[str, Any]], text: str, code: int, as_json: bool) -> NoReturn:

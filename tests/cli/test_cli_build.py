@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -244,6 +246,21 @@ def test_too_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_interrupt_is_exit_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_args: Any, **_keys: Any) -> None:
         raise KeyboardInterrupt
+
+    monkeypatch.setattr("hlsgen.styles.conv_kernel.ConvKernel.verify", interrupted)
+    assert failure(130, "build", "small.yaml") == "interrupted; the build folder is as it was, or complete\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_that_a_library_turns_into_its_own_error_is_one(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    def interrupted(*_args: Any, **_keys: Any) -> None:
+        try:
+            os.kill(os.getpid(), number)
+            time.sleep(1)
+        except KeyboardInterrupt:
+            raise ValueError("a callback failed") from None
 
     monkeypatch.setattr("hlsgen.styles.conv_kernel.ConvKernel.verify", interrupted)
     assert failure(130, "build", "small.yaml") == "interrupted; the build folder is as it was, or complete\n"

@@ -10,7 +10,7 @@ TARGET ?= hw
 TORCH  := 2.13.0
 TO     ?= xclbin
 
-.PHONY: help demo bitstream test test-networks test-machines check golden bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-large bench-clocks bench-peers bench-schedule bench-memory bench-splits clean
+.PHONY: help demo bitstream test test-networks test-machines check golden site bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-large bench-clocks bench-peers bench-schedule bench-memory bench-splits clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make bitstream DESIGN=designs/conv.yaml BOARD=u200 [TARGET=hw_emu] [PLATFORM=...] [TO=all]  build it and synthesise"
@@ -20,6 +20,8 @@ help:
 	@echo "make test-machines  the tests of what frameworks compute, with another processor's floating point"
 	@echo "make check   ruff and mypy"
 	@echo "make golden  rewrite the expected error messages and emitted-code goldens"
+	@echo "make site    run the notebooks and build the documentation into build/site; read it with"
+	@echo "             $(BIN)/python -m http.server -d build/site"
 	@echo "make bench   benchmarks/conv.py: modelled beside the seed, measured beside PyTorch, naive C++ and hls4ml"
 	@echo "make bench-networks  benchmarks/networks.py: the networks of designs/, measured beside hls4ml"
 	@echo "make bench-explore  benchmarks/explore.py: the search beside greedy and brute force, and its time"
@@ -65,6 +67,11 @@ check: $(VENV)/test.stamp
 golden: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS) --update-golden tests/designfile/test_error_files.py tests/emit/test_emitted_golden.py \
 		tests/emit/test_stage_goldens.py tests/emit/test_network_goldens.py
+
+# a notebook is run again when it has changed; remove build/notebooks to run all
+site: $(VENV)/test.stamp
+	$(BIN)/python docs/site/notebooks.py build/notebooks
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/conv.py

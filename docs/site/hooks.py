@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from notebooks import pages_of
 
 LOG = get_plugin_logger("hlsgen")
-LATER = ("ci.md", "gallery.md", "notebooks/")
-"""Pages (and folders of pages) with a place in the navigation that need not be there."""
+LATER = ("ci.md", "gallery.md")
+"""Pages with a place in the navigation that need not be there."""
 FENCE = re.compile(r"^(```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
 TICKED = re.compile(r"(`[^`\n]+`)")
-MENTION = re.compile(r'(?<![\w/(\[.])docs/([\w-]+\.md)(?:, (?:"([^"\n]+)"|([A-Z]\w+)))?')
+MENTION = re.compile(r'(?<![\w/\[.])(?<!\]\()docs/([\w-]+\.md)(?:, (?:"([^"\n]+)"|([A-Z]\w+)))?')
 OUTSIDE = re.compile(r"\[([^\]\n]+)\]\((\.\./[^)\s]+)\)")
 
 
@@ -40,11 +40,7 @@ def _present(entries: list[Any], root: Path) -> list[Any]:
         value = next(iter(entry.values())) if isinstance(entry, dict) else entry
         if isinstance(value, list):
             kept.append({next(iter(entry)): _present(value, root)})
-        elif (
-            not value.startswith(LATER)
-            or (root / value).exists()
-            or (root / value).with_suffix(".ipynb").exists()
-        ):
+        elif value not in LATER or (root / value).exists():
             kept.append(entry)
     return kept
 
@@ -91,10 +87,10 @@ def _linked(text: str, source: str, root: Path, up: str) -> str:
     def outside(match: re.Match[str]) -> str:
         words, target = match.groups()
         path = (root / Path(source).parent / target.split("#")[0]).resolve()
-        if not path.exists():
+        if not path.exists() and not path.is_relative_to(root):
             LOG.warning("%s links to %s, which is not there", source, target)
             return match.group()
-        return f"{words} (`{path.relative_to(root.parent)}`)"
+        return match.group() if path.is_relative_to(root) else f"{words} (`{path.relative_to(root.parent)}`)"
 
     return OUTSIDE.sub(outside, MENTION.sub(mention, text))
 

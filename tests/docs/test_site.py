@@ -128,6 +128,29 @@ def test_a_page_outside_the_navigation_ends_the_build(tmp_path: Path) -> None:
     assert done.returncode != 0 and "forgotten.md" in done.stdout + done.stderr
 
 
+def test_mentions_become_links_but_not_in_code_or_in_links(tmp_path: Path) -> None:
+    project = small_project(tmp_path)
+    text = (
+        'a (docs/kernel.md), docs/kernel.md, "Four words", `docs/kernel.md`, [docs/kernel.md](kernel.md).\n'
+    )
+    (project / "docs/index.md").write_text(f"# Small\n\n{text}", encoding="utf-8")
+    nested = "# Nested\n\ndocs/kernel.md, [up](../kernel.md), [out](../../mkdocs.yml)\n"
+    (project / "docs/notebooks/index.md").write_text(nested, encoding="utf-8")
+    config = (project / "mkdocs.yml").read_text(encoding="utf-8")
+    (project / "mkdocs.yml").write_text(
+        config.replace("[index.md", "[notebooks/index.md, index.md"), encoding="utf-8"
+    )
+    done = mkdocs(project, tmp_path / "site")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    assert '(<a href="kernel.html">The kernel</a>)' in page
+    assert '<a href="kernel.html#four-words">The kernel, Four words</a>' in page
+    assert "<code>docs/kernel.md</code>" in page and '<a href="kernel.html">docs/kernel.md</a>' in page
+    below = (tmp_path / "site/notebooks/index.html").read_text(encoding="utf-8")
+    assert '<a href="../kernel.html">The kernel</a>' in below and '<a href="../kernel.html">up</a>' in below
+    assert "out (<code>mkdocs.yml</code>)" in below
+
+
 def small_project(folder: Path) -> Path:
     """The site's configuration and hooks with two pages, and without what takes time."""
     project = folder / "project"

@@ -1,10 +1,11 @@
-"""The deep autoencoder for anomalies in machines' sounds, frames of 640. Its weights are random: trained ones are
-MLCommons' own.
+"""The deep autoencoder for anomalies in sounds, frames of 640. Its weights are random.
+
+Trained ones are MLCommons' own.
 
 The anomaly detection benchmark of MLPerf Tiny: Banbury et al., 2021 (arXiv:2106.07597), after the baseline of
-DCASE 2020's task 2: five steps of 128 mel bands in decibels, through 128, four times, and 8 values back to 640.
+DCASE 2020's task 2: five steps of 128 mel bands in decibels, through 128 (four times) and 8 back to 640.
 
-267,928 parameters; 269,992 with running means and variances, as Keras counts; 264,192 multiply-accumulates a frame.
+267,928 parameters; 269,992 with running means and variances, as Keras counts; 264,192 multiply-accumulates.
 """
 
 from __future__ import annotations

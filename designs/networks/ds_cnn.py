@@ -1,9 +1,9 @@
-"""DS-CNN for keyword spotting, frames of 1 x 49 x 10. Its weights are random: trained ones are MLCommons' own.
+"""DS-CNN for keyword spotting, frames of 1 x 49 x 10. Its weights are random: trained ones are MLCommons'.
 
-The keyword spotting benchmark of MLPerf Tiny: Banbury et al., 2021 (arXiv:2106.07597), after Zhang, Suda, Lai and
-Chandra, "Hello Edge", 2017 (arXiv:1711.07128): ten cepstral coefficients of 49 steps of a second of sound.
+The keyword spotting benchmark of MLPerf Tiny: Banbury et al., 2021 (arXiv:2106.07597), after Zhang, Suda, Lai
+and Chandra, "Hello Edge", 2017 (arXiv:1711.07128): ten cepstral coefficients of 49 steps of a second.
 
-23,756 parameters; 24,908 with running means and variances, as Keras counts; 2,656,768 multiply-accumulates a frame.
+23,756 parameters; 24,908 with running means and variances, as Keras counts; 2,656,768 multiply-accumulates.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""MobileNet v1 of a quarter width for visual wake words, frames of 3 x 96 x 96. Its weights are random: trained
-ones are MLCommons' own.
+"""MobileNet v1 of a quarter width for visual wake words, frames of 3 x 96 x 96. Its weights are random.
 
-The visual wake words benchmark of MLPerf Tiny: Banbury et al., 2021 (arXiv:2106.07597), after Howard et al., 2017
-(arXiv:1704.04861). Where a stride is 2, TensorFlow's "same" pads below and on the right alone.
+Trained ones are MLCommons' own.
+
+The visual wake words benchmark of MLPerf Tiny: Banbury et al., 2021 (arXiv:2106.07597), after Howard et al.,
+2017 (arXiv:1704.04861). Where a stride is 2, TensorFlow's "same" pads below and on the right alone.
 
 213,586 parameters; 7,489,664 multiply-accumulates a frame.
 """

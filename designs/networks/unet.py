@@ -1,8 +1,8 @@
 """U-Net for frames of 3 x 128 x 128, with a quarter of the published channels. Its weights are random.
 
 Ronneberger, Fischer and Brox, "U-Net: Convolutional Networks for Biomedical Image Segmentation", 2015
-(arXiv:1505.04597), with what is usual today: convolutions padded, so that the picture keeps its size, and batch
-normalisation behind each; and with 16 channels at the top in place of 64.
+(arXiv:1505.04597), with what is usual today: convolutions padded, so that the picture keeps its size, and
+batch normalisation behind each; and with 16 channels at the top in place of 64.
 
 1,942,594 parameters; 758,382,592 multiply-accumulates a frame.
 """

@@ -8,8 +8,8 @@ Networks without one have random weights of the same shapes, and the table says 
 
 Frames a second and resources are modelled, of what `style: auto` chooses inside the board's margin at the
 highest clock; at the others the same style. Accuracy and the time of C-simulation are measured on the machine
-at hand; that time is a CPU's. The results are written after each board; started again, the command goes on with
-what is lacking.
+at hand; that time is a CPU's. The results are written after each board; started again, the command goes on
+with what is lacking.
 """
 
 from __future__ import annotations

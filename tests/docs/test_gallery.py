@@ -77,7 +77,7 @@ def test_all_networks_on_both_boards_at_three_clocks(results: dict[str, Any]) ->
             assert all(at["kind"] == "modelled" for at in found["clocks"].values())
             rates = [at["frames_per_s"] for at in found["clocks"].values() if "problem" not in at]
             assert rates == sorted(rates), "a higher clock is slower"
-            if "problem" not in found["clocks"]["300"]:
+            if "csim" in found:
                 assert found["csim"]["kind"] == "measured"
                 assert found["csim"]["mismatches"] == 0 and found["csim"]["compared"] > 0
     trained = [name for name, one in results["networks"].items() if one["weights"]["kind"] == "trained"]

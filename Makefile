@@ -10,7 +10,7 @@ TARGET ?= hw
 TORCH  := 2.13.0
 TO     ?= xclbin
 
-.PHONY: help demo bitstream test test-networks test-machines check golden site bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-large bench-clocks bench-peers bench-schedule bench-memory bench-splits clean
+.PHONY: help demo bitstream test test-networks test-machines check golden site bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-large bench-clocks bench-peers bench-schedule bench-memory bench-splits gallery clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make bitstream DESIGN=designs/conv.yaml BOARD=u200 [TARGET=hw_emu] [PLATFORM=...] [TO=all]  build it and synthesise"
@@ -32,6 +32,7 @@ help:
 	@echo "make bench-peers  benchmarks/peers.py: networks in 8 bits on both boards beside what others measured"
 	@echo "make bench-predict   benchmarks/predict.py: the cost model's errors against published results"
 	@echo "make bench-memory  benchmarks/rematerialise.py: training under memory budgets beside PyTorch's own checkpoints"
+	@echo "make gallery [MODELS=FOLDER] [GALLERY=OPTIONS]  benchmarks/gallery.py: ten known networks, the tables of docs/gallery.md"
 	@echo "make bench-splits  benchmarks/splits.py: frames or layers over several devices, measured, and a card, modelled"
 	@echo "make bench-schedule SOLUTIONS=DIR  benchmarks/schedule.py: II, depth and chains beside those that Vitis HLS reports,"
 	@echo "             of every solution in the checkouts of DIR"
@@ -106,6 +107,11 @@ bench-memory: $(VENV)/test.stamp
 
 bench-splits: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/splits.py
+
+# words for the shell to take as they are
+gallery: export MODELS := $(value MODELS)
+gallery: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/gallery.py $${MODELS:+--models "$$MODELS"} $(GALLERY)
 
 bench-schedule: $(VENV)/test.stamp
 	@test -n "$(SOLUTIONS)" || { echo "name the checkouts: make bench-schedule SOLUTIONS=DIR" >&2; exit 1; }

@@ -1,0 +1,214 @@
+"""The gallery: its page says what its results say, and its command makes them."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.places import ROOT
+
+pytest.importorskip("torch", reason="torch is not installed")
+FOLDER = ROOT / "benchmarks"
+NAMES = (
+    "lenet",
+    "autoencoder",
+    "ds_cnn",
+    "resnet8",
+    "mobilenet_v1_vww",
+    "squeezenet",
+    "mobilenet_v2",
+    "unet",
+    "resnet18",
+    "yolov3_tiny",
+)
+
+
+@pytest.fixture(autouse=True)
+def gallery(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """benchmarks/gallery.py as a module, found as when it is run."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import gallery
+
+    return gallery
+
+
+@pytest.fixture
+def results(gallery: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(gallery.RESULTS.read_text(encoding="utf-8"))
+    return found
+
+
+# ---------------------------------------------------------------- the page
+
+
+def test_the_page_says_what_the_results_say(gallery: Any, tmp_path: Path) -> None:
+    page = tmp_path / "gallery.md"
+    page.write_text(gallery.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    gallery.write_page(gallery.RESULTS, page)
+    assert page.read_text(encoding="utf-8") == gallery.PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_has_every_figure_of_the_results(gallery: Any, results: dict[str, Any]) -> None:
+    """Looked for here without the code that writes the tables."""
+    rows = [line for line in gallery.PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    for one in results["networks"].values():
+        own = [row for row in rows if row.startswith(f"| {one['title']} |")]
+        for found in one["boards"].values():
+            for at in found["clocks"].values():
+                rate = at.get("frames_per_s")
+                text = "none fits" if rate is None else f"{rate:,.0f}" if rate >= 1000 else f"{rate:,.1f}"
+                assert any(f"| {text} |" in row for row in own), (one["title"], text)
+        assert any(f"| {one['weights']['kind']} | {one['accuracy']['agreement']:.1%} |" in row for row in own)
+
+
+def test_all_networks_on_both_boards_at_three_clocks(results: dict[str, Any]) -> None:
+    assert tuple(results["networks"]) == NAMES
+    for one in results["networks"].values():
+        for board in ("zcu102", "u200"):
+            found = one["boards"][board]
+            assert list(found["clocks"]) == ["220", "250", "300"]
+            assert all(at["kind"] == "modelled" for at in found["clocks"].values())
+            rates = [at["frames_per_s"] for at in found["clocks"].values() if "problem" not in at]
+            assert rates == sorted(rates), "a higher clock is slower"
+            if "csim" in found:
+                assert found["csim"]["kind"] == "measured"
+                assert found["csim"]["mismatches"] == 0 and found["csim"]["compared"] > 0
+    trained = [name for name, one in results["networks"].items() if one["weights"]["kind"] == "trained"]
+    assert trained == ["autoencoder", "ds_cnn", "resnet8", "mobilenet_v1_vww"]
+
+
+def test_a_network_is_what_the_results_say_today(gallery: Any, results: dict[str, Any]) -> None:
+    """LeNet, the cheapest: where the model moved further than this, the gallery is to be made again."""
+    (network,) = [one for one in gallery.NETWORKS if one.name == "lenet"]
+    one = gallery.read(network, None)
+    found = gallery.modelled(gallery.on(one.design, "zcu102", 300.0))
+    kept = results["networks"]["lenet"]["boards"]["zcu102"]["clocks"]["300"]
+    assert found["frames_per_s"] == pytest.approx(kept["frames_per_s"], rel=0.05), "make gallery"
+    assert found["lut"] == pytest.approx(kept["lut"], rel=0.2)
+    assert one.design.macs == results["networks"]["lenet"]["macs"]
+
+
+def test_each_published_figure_names_its_source_and_a_network(gallery: Any) -> None:
+    from gallery_page import peers
+
+    rows = peers()
+    assert {row["network"] for row in rows} <= set(NAMES)
+    for row in rows:
+        assert float(row["frames_per_s"]) > 0
+        assert row["address"].startswith("https://") and row["place"] and row["compares"]
+        assert not row["our_board"] or row["our_board"].upper() in row["board"].upper()
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command_goes_on_where_it_ended(
+    gallery: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = [replace(one, calibration=8, judged=8) for one in gallery.NETWORKS if one.name == "lenet"]
+    monkeypatch.setattr(gallery, "NETWORKS", small)
+    words = ["--networks", "lenet", "--csim", "--results", str(tmp_path / "r.json"), "--page", "none.md"]
+    asked = []
+    modelled = gallery.modelled
+    monkeypatch.setattr(gallery, "modelled", lambda design: asked.append(design) or modelled(design))
+    assert gallery.main([*words, "--boards", "zcu102", "--clocks", "220"]) == 0
+    first = json.loads((tmp_path / "r.json").read_text())
+    assert list(first["networks"]["lenet"]["boards"]["zcu102"]["clocks"]) == ["220"]
+    assert gallery.main([*words, "--boards", "zcu102", "--clocks", "220", "250"]) == 0
+    second = json.loads((tmp_path / "r.json").read_text())
+    assert list(second["networks"]["lenet"]["boards"]["zcu102"]["clocks"]) == ["220", "250"]
+    assert [design.clock_mhz for design in asked] == [220, 250]  # what is there is kept
+    assert first["networks"]["lenet"]["accuracy"] == second["networks"]["lenet"]["accuracy"]
+    capsys.readouterr()
+    assert gallery.main([*words, "--boards", "zcu102", "--clocks", "220", "250"]) == 0
+    assert "lenet: nothing is lacking" in capsys.readouterr().err
+
+
+def test_another_file_is_not_opened(gallery: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ad01.h5").write_bytes(b"not that one")
+    words = ["--networks", "autoencoder", "--models", str(tmp_path), "--results", str(tmp_path / "r.json")]
+    assert gallery.main([*words, "--page", "none.md"]) == 1
+    said = capsys.readouterr().err
+    assert "ad01.h5 is not the file that the gallery knows" in said and "https://github.com/mlcommons" in said
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_a_file_is_known_by_its_checksum(gallery: Any, tmp_path: Path) -> None:
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "a").write_bytes(b"weights")
+    right = hashlib.sha256(b"weights").hexdigest()
+    of = next(one.download for one in gallery.NETWORKS if one.download is not None)
+    assert replace(of, name="net", checksums={"a": right}).found_in(tmp_path) == tmp_path / "net"
+    assert replace(of, name="other", checksums={"a": right}).found_in(tmp_path) is None
+    for wrong in ({"a": right[::-1]}, {"a": right, "b": right}):
+        with pytest.raises(gallery.WrongFileError):
+            replace(of, name="net", checksums=wrong).found_in(tmp_path)
+
+
+def test_the_list_names_all_four(gallery: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert gallery.main(["--list"]) == 0
+    said = capsys.readouterr().out
+    for name in ("ad01.h5", "kws_ref_model", "pretrainedResnet.h5", "vww_96.h5"):
+        assert name in said
+    assert said.count("SHA-256") == 6
+
+
+# ---------------------------------------------------------------- what is compared
+
+
+def test_agreement() -> None:
+    from gallery_accuracy import agreement, decibels, same_order
+
+    wanted = np.array([[1.0, 2.0], [3.0, 0.0], [0.0, 1.0], [5.0, 4.0]])
+    got = copy.deepcopy(wanted)
+    assert agreement("class", [got], [wanted], got) == 1 and decibels(got, wanted) == np.inf
+    got[0] = [2.0, 1.0]
+    assert agreement("class", [got], [wanted], got) == 0.75
+    cells = np.zeros((1, 2, 2, 2))
+    other = cells.copy()
+    other[0, 1, 0, 0] = 1
+    assert agreement("cells", [cells, cells], [cells, other], cells) == 7 / 8
+    assert same_order(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0])) == pytest.approx(2 / 3)
+    # errors 0, 4 beside 0, 1: the same order; and the other way round
+    frames = np.zeros((2, 3))
+    assert (
+        agreement("order", [np.array([[0.0] * 3, [2.0] * 3])], [np.array([[0.0] * 3, [1.0] * 3])], frames)
+        == 1
+    )
+    assert (
+        agreement("order", [np.array([[2.0] * 3, [0.0] * 3])], [np.array([[0.0] * 3, [1.0] * 3])], frames)
+        == 0
+    )
+    # signal 2 around its mean, noise 0.02
+    assert decibels(np.array([[1.1], [-1.1]]), np.array([[1.0], [-1.0]])) == pytest.approx(20)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "macs"),
+    [
+        ("lenet", 61_706, 416_520),
+        ("autoencoder", 267_928, 264_192),
+        ("ds_cnn", 23_756, 2_656_768),
+        ("mobilenet_v1_vww", 213_586, 7_489_664),
+        ("unet", 1_942_594, 758_382_592),
+        ("squeezenet", 1_235_496, 349_151_936),
+    ],
+)
+def test_definitions(gallery: Any, name: str, parameters: int, macs: int) -> None:
+    """Parameters as published; MACs of MLPerf Tiny's as hlsgen counts those of the trained files."""
+    (network,) = [one for one in gallery.NETWORKS if one.name == name]
+    module = network.definition()
+    from describe import observe
+
+    net = module.make_net()
+    assert sum(one.numel() for one in net.parameters()) == parameters
+    import torch
+
+    assert observe(net, torch.from_numpy(replace(network, calibration=1, judged=0).frames(None))).macs == macs

@@ -160,7 +160,8 @@ def window() -> Iterator[Browser]:
 
 def test_cards_keep_to_a_notebooks_width(window: Browser, shown: dict[str, str], tmp_path: Path) -> None:
     page = tmp_path / "cards.html"
-    page.write_text(f"<!DOCTYPE html><meta charset='utf-8'><meta name='viewport' content='width=device-width'><body>{''.join(shown.values())}</body>")
+    head = "<!DOCTYPE html><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
+    page.write_text(f"{head}<body>{''.join(shown.values())}</body>")
     for width in (1000, 480):
         window.open(page, width=width)
         assert window.value("document.documentElement.scrollWidth") <= width

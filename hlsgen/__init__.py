@@ -1,12 +1,30 @@
 """hlsgen: from a convolution or a trained CNN to a verified Vitis HLS and OmpSs-2@FPGA project.
 
-import hlsgen
-design = hlsgen.load("designs/conv.yaml")
-design = hlsgen.from_torch(model, input_shape=(3, 32, 32), calibration=x, board="u200")
-project = design.build("build/conv")      # emits, C-simulates, reports
-y = project.csim(x)                       # the emitted C++, compiled
+A design comes from a file (load) or from a framework (from_torch, from_qkeras, from_onnx); each has an
+example in its own help, such as help(hlsgen.from_torch):
+
+    design = hlsgen.load("designs/conv.yaml")
+    design = hlsgen.from_torch(model, input_shape=(3, 32, 32), calibration=x, board="u200")
+    design = hlsgen.from_qkeras(model, board="zcu102")        # or from_qkeras("net.h5")
+    design = hlsgen.from_onnx("net.onnx", calibration=x)
+
+What a design does:
+
+    design.estimate()                      # speed and resources, modelled
+    design.golden(x)                       # what the hardware computes, in NumPy
+    project = design.build("build/net")    # emits, C-simulates, reports
+    y = project.csim(x)                    # the emitted C++, compiled, on x
+    design.explore()                       # the best mapping, with its proof
+
+Designs, estimates, projects and explorations show themselves in notebooks. What goes on is logged, by the
+loggers hlsgen.steps (INFO) and hlsgen.commands (DEBUG); nothing is printed:
+
+    logging.basicConfig(level=logging.INFO)
+
+Errors are HlsgenErrors with a message and a remedy; what users should know of is a HlsgenWarning.
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -24,6 +42,9 @@ from hlsgen.base.errors import (
     ToolError,
 )
 from hlsgen.base.version import VERSION as __version__
+
+# a library says nothing by itself: handlers are the user's
+logging.getLogger("hlsgen").addHandler(logging.NullHandler())
 
 if TYPE_CHECKING:
     from hlsgen.api.design import Design, load

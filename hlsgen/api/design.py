@@ -48,6 +48,12 @@ class Design(Brief):
         known: Style[Any] = vars(self).get("style", self.given)
         return known.described(type(self).__name__)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows; like the repr it chooses nothing, which may take long."""
+        from hlsgen.api.notebook import design_card
+
+        return design_card(vars(self).get("style", self.given)).html()
+
     @property
     def name(self) -> str:
         """The kernel's name, a C++ identifier."""
@@ -292,6 +298,22 @@ def load(
 
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
     those of its meaning.
+
+    Example:
+
+    >>> from pathlib import Path
+    >>> import hlsgen
+    >>> _ = Path("small.yaml").write_text('''
+    ... name: small
+    ... board: zcu102
+    ... input: {shape: [1, 8, 8], type: "fixed<8,4>", samples: photograph}
+    ... layers:
+    ...   - {name: conv1, kind: conv2d, out_channels: 4, kernel: 3, weights: {seed: 1}}
+    ... mapping: {instances: 1, conv1: {rows: 1, pe: 1, simd: 1}}
+    ... ''')
+    >>> design = hlsgen.load("small.yaml")
+    >>> design.macs, design.estimate().instances
+    (1296, 1)
     """
     style: Style[Any]
     data = Document.read(Path(path)).data

@@ -63,6 +63,15 @@ def from_torch(
     interface: "memory" (the default): DDR at both ends; "stream": AXI streams from and to other kernels; or
     {"input": "stream"} and the like.
     Raises DesignError: an operation that there is no layer for, contradictory shapes, types too narrow.
+
+    Example:
+
+    >>> import numpy as np, torch, hlsgen
+    >>> model = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3, padding=1), torch.nn.ReLU())
+    >>> frames = np.random.default_rng(1).uniform(0, 1, (20, 1, 8, 8))
+    >>> design = hlsgen.from_torch(model.eval(), input_shape=(1, 8, 8), calibration=frames, board="zcu102")
+    >>> design.golden(frames).shape
+    (20, 4, 8, 8)
     """
     options = Options(
         calibration=calibration,
@@ -103,6 +112,22 @@ def from_qkeras(
     "weights": the types of layers without quantizers beside layers that have some. A plain model of Keras, 2
     or 3, is quantised as `from_torch` does. weights: the file of them beside a .json file.
     Raises DesignError as `from_torch` does.
+
+    Example:
+
+    >>> import os
+    >>> os.environ["TF_USE_LEGACY_KERAS"] = "1"  # QKeras asks for it, before TensorFlow is imported
+    >>> import numpy as np, tf_keras, qkeras, hlsgen
+    >>> kernel, act = qkeras.quantized_bits(4, 0, alpha=1), qkeras.quantized_relu(6, 2)
+    >>> model = tf_keras.Sequential([
+    ...     tf_keras.Input((8, 8, 1)),
+    ...     qkeras.QConv2D(4, 3, kernel_quantizer=kernel, bias_quantizer=kernel, name="conv"),
+    ...     qkeras.QActivation(act, name="relu"),
+    ... ])
+    >>> design = hlsgen.from_qkeras(model, precision={"input": "ufixed<8,0>"}, board="zcu102")
+    >>> x = np.random.default_rng(1).integers(0, 256, (2, 8, 8, 1)) / 256
+    >>> bool((design.golden(x) == model.predict(x, verbose=0)).all())
+    True
     """
     options = Options(
         calibration=calibration,
@@ -155,6 +180,23 @@ def from_onnx(
     mapping by name of those that are open. What is mended in a model is said as a warning.
     precision of a quantised model: {"input": type}, of inputs that it computes with before it quantises them.
     Raises DesignError as `from_torch` does.
+
+    Example:
+
+    >>> import numpy as np, onnx, hlsgen
+    >>> rng = np.random.default_rng(1)
+    >>> weights = onnx.numpy_helper.from_array(rng.normal(0, 0.3, (4, 1, 3, 3)).astype("float32"), "w")
+    >>> graph = onnx.helper.make_graph(
+    ...     [onnx.helper.make_node("Conv", ["x", "w"], ["y"])],
+    ...     "net",
+    ...     [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 1, 8, 8])],
+    ...     [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 4, 6, 6])],
+    ...     [weights],
+    ... )
+    >>> onnx.save(onnx.helper.make_model(graph), "net.onnx")
+    >>> design = hlsgen.from_onnx("net.onnx", precision="fixed<16,6>", board="zcu102")
+    >>> design.golden(rng.uniform(0, 1, (2, 1, 8, 8))).shape
+    (2, 4, 6, 6)
     """
     options = Options(
         calibration=calibration,

@@ -33,6 +33,7 @@ from hlsgen.report.checks import csim_figures, lint_figures
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.frames import FrameFigures, frame_figures
 from hlsgen.report.html import BANK_PICTURE, PAGE, html_page
+from hlsgen.report.notebook import report_card
 from hlsgen.report.profile import TensorFigures
 from hlsgen.styles.style import Style
 from hlsgen.tracing.figures import range_figures
@@ -75,6 +76,10 @@ class Project(Brief):
             said,
             "report has all figures; start with report.md in the folder",
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the cards that report.html begins with."""
+        return report_card(self.figures, self.folder).html()
 
     def csim(
         self, x: ArrayLike | Sequence[ArrayLike], *, headers: str = "fast", weights: Design | None = None

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import shlex
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
+
+COMMANDS = logging.getLogger("hlsgen.commands")
 
 WARDEN = ("/bin/sh", "-c", "read -r _; kill -KILL 0")
 """Leads a group of processes and kills it, itself too, when its standard input closes.
@@ -26,12 +31,27 @@ def _warden() -> Iterator[int]:
 
 
 @contextmanager
+def logged_command(command: Sequence[str]) -> Iterator[None]:
+    """Says in the log what is run, and how long it took."""
+    if not COMMANDS.isEnabledFor(logging.DEBUG):
+        yield
+        return
+    shown = shlex.join(command)
+    COMMANDS.debug("running %s", shown)
+    begun = time.perf_counter()
+    try:
+        yield
+    finally:
+        COMMANDS.debug("ended after %.2f s: %s", time.perf_counter() - begun, shown)
+
+
+@contextmanager
 def running(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
     """A process that reads nothing; it and all that it started are killed after the block.
 
     So they are when this process dies, by whatever signal. options: Popen's. Raises OSError: it cannot start.
     """
-    with ExitStack() as ended, _warden() as group:
+    with ExitStack() as ended, logged_command(command), _warden() as group:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,

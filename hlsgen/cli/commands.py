@@ -35,6 +35,7 @@ from hlsgen.cli.console import (
 )
 from hlsgen.cli.designs import GivenDesign, design_options, frame_options
 from hlsgen.cli.lint import lint
+from hlsgen.cli.loudness import add_loudness
 from hlsgen.cli.partition import partition
 from hlsgen.cli.pipeline import pipeline
 from hlsgen.cli.printing import (
@@ -82,6 +83,10 @@ class Commands(click.Group):
     def make_context(self, *words: Any, **extra: Any) -> click.Context:
         with printing():  # help and version
             return super().make_context(*words, **extra)
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        add_loudness(cmd)
+        super().add_command(cmd, name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Each with its whole first sentence, on several lines where it needs them."""

@@ -18,7 +18,8 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from hlsgen.base.errors import HlsgenError, OutputError, ToolError, error_json
-from hlsgen.base.progress import Progress, silent
+from hlsgen.base.progress import Progress, logged, silent
+from hlsgen.cli.loudness import quiet
 
 INTERRUPTED = 130
 err = Console(stderr=True, highlight=False)
@@ -121,8 +122,10 @@ def say(text: str) -> None:
 
 @contextmanager
 def working(as_json: bool) -> Iterator[Progress]:
-    """Shows on a terminal what is going on, with a bar where it is known how much is done; else nothing."""
-    if as_json or not err.is_terminal:
+    """Shows on a terminal what is going on, with a bar where it is known how much is done; else only the
+    log has it.
+    """
+    if as_json or quiet() or not err.is_terminal:
         yield silent
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -134,13 +137,19 @@ def working(as_json: bool) -> Iterator[Progress]:
 
         _bars.append(bar)
         try:
-            yield show_progress
+            yield logged(show_progress)
         finally:
             _bars.remove(bar)
 
 
+def remark(text: str) -> None:
+    """Says what is neither a result nor an error, unless --quiet."""
+    if not quiet():
+        say(text)
+
+
 def note(text: str) -> None:
-    say(f"note: {text}")
+    remark(f"note: {text}")
 
 
 class _Output(Console):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from hlsgen.cli.console import note, say, show
+from hlsgen.cli.console import note, remark, show
 
 if TYPE_CHECKING:
     from hlsgen.api.design import Design
@@ -23,7 +23,7 @@ def print_build(project: Project) -> None:
     report = project.figures
     print_warnings(report.warnings)
     for finding in report.lint.findings:
-        say(f"lint: {finding}")
+        remark(f"lint: {finding}")
     print_earlier_builds(project)
     print_estimate(report)
     print_clipping(report)
@@ -53,7 +53,7 @@ def note_calibration(design: Design) -> None:
 
 def print_warnings(warnings: Iterable[str]) -> None:
     for warning in warnings:
-        say(f"warning: {warning}")
+        remark(f"warning: {warning}")
 
 
 def print_clipping(figures: FrameFigures) -> None:

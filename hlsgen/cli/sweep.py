@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
 from hlsgen.cli.console import as_json_option, print_json, reporting, say, show
+from hlsgen.cli.loudness import quiet
 
 if TYPE_CHECKING:
     from hlsgen.sweep.jobs import Job, Outcome
@@ -221,7 +222,7 @@ class Quiet:
 def watching(as_json: bool) -> Iterator[Watched | Quiet]:
     # made here and not on import: standard error may be another one by now
     console = Console(stderr=True, highlight=False)
-    if as_json:
+    if as_json or quiet():
         yield Quiet()
     elif not console.is_terminal:
         yield Watched(console, None)

@@ -16,7 +16,8 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from hlsgen.cli.console import as_json_option, note, print_json, reporting, say, working
+from hlsgen.cli.console import as_json_option, note, print_json, remark, reporting, working
+from hlsgen.cli.loudness import quiet
 from hlsgen.cli.reports import print_synthesised
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def watching(as_json: bool) -> Iterator[SynthesisObserver]:
     from hlsgen.vendor.observer import SilentObserver
 
     console = Console(stderr=True, highlight=False)
-    if as_json:
+    if as_json or quiet():
         yield SilentObserver()
     elif not console.is_terminal:
         yield Plain()
@@ -148,7 +149,7 @@ class Plain:
         note(text)
 
     def _line(self, text: str) -> None:
-        say(f"[{self.number}/{len(self.steps)}] {text}")
+        remark(f"[{self.number}/{len(self.steps)}] {text}")
 
 
 class Shown:

@@ -107,6 +107,12 @@ class Explored(Brief, Generic[D]):
             f"{len(self.front)} points on the front; chosen is the design with this mapping",
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the result, the layers' choices, the Pareto front."""
+        from hlsgen.explore.notebook import explored_card
+
+        return explored_card(self).html()
+
     @property
     def proven(self) -> bool:
         """Whether nothing better exists within the model."""

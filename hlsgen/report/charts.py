@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hlsgen.report.content import Report
+from hlsgen.report.content import Figures, Report
 from hlsgen.report.figures import Slr
 from hlsgen.report.graph_picture import number
 from hlsgen.report.section import Counted, ResourceFigures
@@ -52,7 +52,7 @@ def percent(part: float, whole: float) -> str:
     return number(min(100.0, max(0.0, 100 * part / whole))) if whole > 0 else "0"
 
 
-def resource_charts(report: Report) -> tuple[BarChart, ...]:
+def resource_charts(report: Figures) -> tuple[BarChart, ...]:
     """The whole board with the errors of LUT and FF, then its SLRs if there are several."""
     regions = _regions(report)
     several, usable, free = len(regions) > 1, usable_of(report), _together([slr.free for slr in regions])
@@ -70,12 +70,12 @@ def resource_charts(report: Report) -> tuple[BarChart, ...]:
     return tuple(charts)
 
 
-def usable_of(report: Report) -> ResourceFigures:
+def usable_of(report: Figures) -> ResourceFigures:
     """What a design may use of the whole board."""
     return _together([slr.usable for slr in _regions(report)])
 
 
-def _regions(report: Report) -> list[Slr]:
+def _regions(report: Figures) -> list[Slr]:
     """The SLRs, each by itself."""
     return [slr for slr in report.slrs if slr.name not in WHOLE]
 
@@ -114,7 +114,7 @@ def _resource_chart(
     return BarChart(title=title, bars=tuple(bars), note=note)
 
 
-def cycles_chart(report: Report) -> BarChart:
+def cycles_chart(report: Figures) -> BarChart:
     """Cycles a frame of each layer, the slowest marked; the scale ends at the slowest process."""
     others = [joint.interval_cycles for joint in report.joints]
     longest = max([layer.interval_cycles for layer in report.layers] + others + [1])

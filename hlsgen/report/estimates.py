@@ -48,6 +48,12 @@ class Estimates(Brief, ABC):
             "as_json() has all figures",
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from hlsgen.report.notebook import figures_card
+
+        return figures_card(self.figures()).html()
+
     @property
     @abstractmethod
     def hardware_text(self) -> str:

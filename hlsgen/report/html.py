@@ -10,7 +10,6 @@ import base64
 from dataclasses import dataclass
 from pathlib import Path
 
-from hlsgen.base.rates import rate_text
 from hlsgen.emit.environment import environment
 from hlsgen.report.charts import (
     BarChart,
@@ -23,7 +22,7 @@ from hlsgen.report.charts import (
 )
 from hlsgen.report.content import Report
 from hlsgen.report.explored import Search, explored_line
-from hlsgen.report.fit import fit_line, percent_text
+from hlsgen.report.fit import fit_line
 from hlsgen.report.frames import calibration_line, clipping_line
 from hlsgen.report.front_picture import FrontPicture, draw_front
 from hlsgen.report.graph_parts import PartedGraph
@@ -53,24 +52,13 @@ from hlsgen.report.reading import read_report
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
 from hlsgen.report.schedule import CELLS_NOTE, SCHEDULE_NOTE, schedule_line
+from hlsgen.report.tiles import Tile, tiles_of
 
 PAGE = "report.html"
 BANK_PICTURE = "banks.svg"
 MOST_NAMED = 3
 """The most of the slowest layers that the text names."""
 MOST_PICTURE_BYTES = 4 << 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tile:
-    """A figure of the summary. kind: its badge; tone: "good" or "bad"; width: "double" or "wide"."""
-
-    name: str
-    value: str
-    note: str
-    kind: str = "modelled"
-    tone: str = ""
-    width: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +145,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         about=f"{report.board_title} ({report.part}) at {report.clock_mhz:g} MHz, {_style(report)}; "
         f"clock: {report.clock.text}",
         contents=_contents(report),
-        tiles=_tiles(report),
+        tiles=tiles_of(report),
         graph=graph_picture(report),
         cycles=None if one_layer else cycles_chart(report),
         instance=instance_table(report) if one_layer else None,
@@ -221,83 +209,6 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
         ("synthesised", "Synthesised", True),
     )
     return tuple((key, title) for key, title, there in sections if there)
-
-
-def _tiles(report: Report) -> tuple[Tile, ...]:
-    speed, total = report.performance, report.total
-    micro = total.latency_cycles / report.clock_mhz
-    per_frame = "frame" if total.instances == 1 else "frame and instance"
-    return (
-        Tile(
-            name="Frames a second",
-            value=rate_text(speed.frames_per_s),
-            note=f"{rate_text(speed.batch_frames_per_s)} on a batch of {speed.batch:,}",
-        ),
-        Tile(name="G operations/s", value=f"{speed.gops:,.1f}", note=f"{2 * total.macs:,} a frame"),
-        Tile(
-            name="Latency",
-            value=_time(micro),
-            note=f"{total.latency_cycles:,} cycles, one frame, {total.depths} depths",
-        ),
-        Tile(name="Interval", value=f"{total.interval_cycles:,}", note=f"cycles a {per_frame}"),
-        Tile(name="Instances", value=f"{total.instances:,}", note=_slr_note(report)),
-        Tile(
-            name="Fits the usable share",
-            value=percent_text(report.fit.usable),
-            note=f"probability; what is free: {percent_text(report.fit.free)}",
-            tone="" if report.fit.confident else "bad",
-        ),
-        *_schedule_tiles(report),
-        _csim_tile(report),
-        Tile(name="What binds", value=speed.binds, note="", width="wide"),
-    )
-
-
-def _time(micro: float) -> str:
-    for size, unit in ((1e6, "s"), (1e3, "ms")):
-        if micro >= size:
-            return f"{micro / size:.3g} {unit}"
-    return f"{micro:.3g} µs"
-
-
-def _slr_note(report: Report) -> str:
-    placed = [slr for slr in report.slrs if slr.instances]
-    what = " kernels" if report.cost.style == "tasks" else ""
-    return ", ".join(f"{slr.name}: {slr.instances:,}{what}" for slr in placed)
-
-
-def _csim_tile(report: Report) -> Tile:
-    csim = report.csim
-    if csim.verdict == "skipped":
-        note = "nothing compared"
-        return Tile(name="C-simulation", value="skipped", note=note, kind="measured", width="double")
-    good = csim.verdict == "equal"
-    return Tile(
-        name="C-simulation",
-        value="equals golden" if good else "differs",
-        note=f"{csim.equal:,} of {csim.compared:,} results, bit for bit",
-        kind="measured",
-        tone="good" if good else "bad",
-        width="double",
-    )
-
-
-def _schedule_tiles(report: Report) -> tuple[Tile, ...]:
-    schedule = report.schedule
-    if schedule is None or not schedule.loops:
-        return ()
-    met = sum(loop.ii == loop.ii_target for loop in schedule.loops)
-    sure = sum(loop.known == "shown" for loop in schedule.loops)
-    return (
-        Tile(
-            name="II as asked for",
-            value=f"{met:,} of {len(schedule.loops):,} loops",
-            note=f"{sure:,} shown; longest chain {schedule.longest_ns:.2f} of {schedule.budget_ns:.2f} ns",
-            kind="scheduled",
-            tone="good" if schedule.verdict == "met" else "bad",
-            width="double",
-        ),
-    )
 
 
 def _banks_note(report: Report) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.report.charts import RESOURCES, TITLES
-from hlsgen.report.content import Report
+from hlsgen.report.content import Figures, Report
 from hlsgen.report.explored import Search
 from hlsgen.report.figures import Fifo, Layer, fifo_memory
 from hlsgen.report.fit import FIT_HEAD, fit_rows
@@ -74,12 +74,12 @@ def mixture_table(found: MixtureFigures) -> Table:
     return Table(title="Both sides", head=MIXTURE_HEADS, rows=mixture_rows(found), numbers=numbers)
 
 
-def instance_table(report: Report) -> Table:
+def instance_table(report: Figures) -> Table:
     """Folding and resources of the one layer's kernel."""
     layer = report.layers[0]
     rows = [(FOLDING.get(key, key), _cell(value)) for key, value in layer.folding.as_json().items()]
     rows += [
-        ("II", interval_text(layer.ii, report.schedule)),
+        ("II", interval_text(layer.ii, report.schedule if isinstance(report, Report) else None)),
         ("interval, cycles a frame", f"{layer.interval_cycles:,}"),
         ("latency, cycles of a call", f"{layer.latency_cycles:,}"),
         ("multiply-accumulates a frame", f"{layer.macs:,}"),
@@ -99,7 +99,7 @@ def _cell(value: int | str) -> str:
     return f"{value:,}" if isinstance(value, int) else value
 
 
-def layer_tables(report: Report) -> tuple[Table, ...]:
+def layer_tables(report: Figures) -> tuple[Table, ...]:
     """Every layer, then every process between them."""
     tasks = report.cost.style == "tasks"
     layers = Table(

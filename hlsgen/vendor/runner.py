@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from hlsgen.base.child_processes import logged_command
 from hlsgen.base.errors import ToolError
 from hlsgen.base.output import LOCK
 from hlsgen.vendor import supervisor
@@ -42,7 +43,7 @@ def run_tool(
     open until then. Raises OSError: the log cannot be written.
     """
     words = [sys.executable, "-I", supervisor.__file__, str(GRACE_SECONDS), *command]
-    with log.open("wb") as file:
+    with log.open("wb") as file, logged_command(command):
         process = subprocess.Popen(
             words,
             cwd=folder,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from rich.table import Table
 
 from hlsgen.base.errors import DesignError, MismatchError, OutputError, Problem
@@ -43,7 +45,7 @@ T = TypeVar("T")
     "--xclbin",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="What the card of the one FPGA part gets; without it its C-simulation takes its place.",
+    help="What the card of FPGA parts gets; without it their C-simulation takes its place.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="NET.zip", help="One file of all.")
 @click.option(
@@ -92,9 +94,10 @@ def _opened(given: GivenDesign, wishes: dict[str, Any], progress: Progress) -> P
     from hlsgen.pipelining.split import split
 
     if given.path.suffix == ".zip":
-        if wishes["cut"] or wishes["parts"]:
-            raise click.UsageError(f"{given.path} is cut already; --cut and --parts are a design's")
-        return Pipeline.load(given.path, say=note)
+        named = [f"--{name}" for name in wishes if name != "xclbin" and _is_given(name)]
+        if named:
+            raise click.UsageError(f"{given.path} is cut already; {', '.join(named)} is for a design")
+        return Pipeline.load(given.path, say=note, xclbin=wishes["xclbin"])
     if not wishes["cut"] and not wishes["parts"]:
         raise click.UsageError("where to cut? --cut LAYER,LAYER by hand, or --parts N")
     if wishes["cut"] and wishes["parts"]:
@@ -120,12 +123,15 @@ def _wishes(count: int, given: dict[str, Any]) -> list[Any]:
     found = [Wish(**{key: values[at] for key, values in columns.items()}) for at in range(count)]
     if given["xclbin"] is None:
         return found
-    cards = [at for at, one in enumerate(found) if one.target == "fpga"]
-    if len(cards) != 1:
-        raise click.UsageError(f"--xclbin is of one FPGA part; there are {len(cards)}")
-    fixed = {key: values[cards[0]] for key, values in columns.items()}
-    found[cards[0]] = Wish(**fixed, xclbin=given["xclbin"])
-    return found
+    if all(one.target == "cpu" for one in found):
+        raise click.UsageError("--xclbin is for parts on an FPGA; there is none")
+    return [replace(one, xclbin=given["xclbin"] if one.target == "fpga" else None) for one in found]
+
+
+def _is_given(option: str) -> bool:
+    """Whether the command line has the option."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is not None and source is not ParameterSource.DEFAULT
 
 
 def _each(option: str, values: Sequence[T], count: int) -> list[T]:
@@ -209,8 +215,7 @@ def _write(path: Path, outputs: list[Any]) -> None:
 
 def _figures(running: Running, frames: int, seconds: float) -> dict[str, Any]:
     parts = {name: {"busy_seconds": one.busy, "items": one.items} for name, one in running.figures().items()}
-    simulated = any(part.target == "fpga" for part in running.pipeline.parts.values())
-    return {"frames": frames, "seconds": seconds, "simulated": simulated, "figures": parts}
+    return {"frames": frames, "seconds": seconds, "simulated": running.simulated, "figures": parts}
 
 
 def _show(told: dict[str, Any]) -> None:
@@ -233,4 +238,4 @@ def _show(told: dict[str, Any]) -> None:
         "every bit"
     )
     if told["simulated"]:
-        note("an FPGA part was C-simulated here unless --xclbin named its card: its time is not an FPGA's")
+        note("an FPGA part was simulated here: its time is not an FPGA's")

@@ -9,6 +9,7 @@ what is kept between rounds included.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -33,7 +34,7 @@ Assigned = list[tuple[Ready, int]]
 """Tasks with the place of their element, in the order in which they are queued."""
 
 
-class Policy:
+class Policy(ABC):
     """What assigns ready tasks, and remembers what CEDR remembers from round to round."""
 
     kinds: ClassVar[dict[str, type[Policy]]] = {}
@@ -51,9 +52,9 @@ class Policy:
         self.available = [0] * len(elements)
         """When each is believed to be done with what it has: never corrected, as in CEDR."""
 
+    @abstractmethod
     def assign(self, ready: Sequence[Ready], now: int) -> Assigned:
         """An element for every task; each can run on one of them."""
-        raise NotImplementedError
 
     def finish(self, task: Ready, at: int, now: int) -> int | None:
         """When the task would end on an element; None: it cannot run there."""

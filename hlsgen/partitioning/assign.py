@@ -13,6 +13,13 @@ With x[i, j] the frames a second of which device j computes task i, p the second
     sum over i of out[i, j] <= beta[j],  out[i, j] >= o[i] (x[i, j] - x[i + 1, j])       what leaves it
     sum over i of in[i, j] <= beta'[j],  in[i, j] >= o[i] (x[i + 1, j] - x[i, j])        what comes to it
 
+Where tasks of CPUs and FPGAs meet, CPUs change n[i] numbers of a frame into codes and back, c and d numbers a
+second each, of e and f seconds: F are the FPGAs, and CPU j has less time for tasks,
+
+    sum over i of p[i, j] x[i, j] + e[j] c[j] + f[j] d[j] <= 1
+    sum over j of c[j] >= sum over i of n[i] u[i],  u[i] >= sum over j in F of x[i + 1, j] - x[i, j]
+    sum over j of d[j] >= sum over i of n[i] v[i],  v[i] >= sum over j in F of x[i, j] - x[i + 1, j]
+
 Frames come from and go to the host's memory, so x before the first task and behind the last is 0 of a device
 with a link: the first brings o[0] x[1, j], the last takes o[n] x[n, j] away. s and z are 0 or 1.
 """
@@ -110,8 +117,11 @@ class _Program:
         self.under, self.equal = _Rows(), _Rows()
         # what a task is missing for on a device that it is not on
         self.absent: dict[str, str] = {}
+        # of each device that converts its shares of a second into codes and out of them
+        self.converting: dict[int, tuple[int, int]] = {}
         if self.unit:
             self._tasks_rows()
+            self._border_rows()
             for number, device in enumerate(problem.devices):
                 self._device_rows(number, device)
 
@@ -123,6 +133,30 @@ class _Program:
         for task, name in enumerate(self.problem.tasks):
             terms = [(int(at), 1.0) for at in self.rates[task]]
             self.equal.add(f"frames through {name}", [*terms, (self.rho, -1.0)], 0)
+
+    def _border_rows(self) -> None:
+        """What CPUs convert for FPGAs, in seconds of the fastest CPU a second."""
+        problem = self.problem
+        cpus = [at for at, device in enumerate(problem.devices) if device.converts]
+        coded = [at for at, device in enumerate(problem.devices) if device.coded]
+        if not (cpus and coded and any(problem.values_between)):
+            return
+        for at in cpus:
+            first, second = (int(one) for one in self._new(2))
+            self.converting[at] = (first, second)
+        for way, key in enumerate(("seconds_into", "seconds_out")):
+            seconds = {at: getattr(problem.devices[at], key) for at in cpus}
+            least = min(seconds.values())
+            done = [(self.converting[at][way], -least / seconds[at]) for at in cpus]
+            needed = []
+            for cut in range(1, self.tasks):
+                more, less = (cut, cut - 1) if way == 0 else (cut - 1, cut)
+                (flow,) = (int(one) for one in self._new(1))
+                terms = [(int(self.rates[more, at]), 1.0) for at in coded]
+                terms += [(int(self.rates[less, at]), -1.0) for at in coded]
+                self.under.add("moved as numbers", [*terms, (flow, -1.0)], 0)
+                needed.append((flow, problem.values_between[cut] * self.unit * least))
+            self.under.add("moved as numbers", [*done, *needed], 0)
 
     def _device_rows(self, number: int, device: Device) -> None:
         rates, held = self.rates[:, number], self.held[:, number]
@@ -137,6 +171,7 @@ class _Program:
                 for at, seconds in zip(rates, device.seconds, strict=True)
                 if np.isfinite(seconds)
             ]
+            times += [(at, 1.0) for at in self.converting.get(number, ())]
             self.under.add(f"time of {device.name}", times, 1)
         else:
             self._hardware_rows(number, device)
@@ -267,6 +302,9 @@ class _Program:
         objective[self.rho] = -1
         # of equal rates the one that moves least
         objective[self.moved] = 1e-9
+        # what need not be converted is not
+        for pair in self.converting.values():
+            objective[list(pair)] = 1e-9
         found = linprog(
             objective,
             A_ub=self.under.matrix(self.count),
@@ -288,7 +326,16 @@ class _Program:
             bound=max(bound, float(rates[self.rho]) * self.unit),
             proven=proven,
             binds=self._binding(found),
+            converted=self._converted(rates),
         )
+
+    def _converted(self, x: NDArray[np.float64]) -> dict[str, tuple[float, float]]:
+        found = {}
+        for number, (into, out) in self.converting.items():
+            device = self.problem.devices[number]
+            rates = float(x[into]) / device.seconds_into, float(x[out]) / device.seconds_out
+            found[device.name] = rates
+        return found
 
     def _binding(self, found: OptimizeResult) -> tuple[str, ...]:
         """The rows but for which the rate would be larger, the strongest first."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from hlsgen.base.fixed import FixedType
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from hlsgen.model.parts import part_of, tensor_bytes, tensors_at
@@ -16,8 +18,8 @@ MOST_TASKS = 20
 class Task:
     """Layers number `first` to `end - 1` of the graph, which one device computes together.
 
-    macs: of a frame. weights: numbers that they hold. bytes_out: of what the layers behind it, or the host,
-    read of it and of what is before it, a frame.
+    macs: of a frame. weights: numbers that they hold. bytes_out, values_out: of what the layers behind it, or
+    the host, read of it and of what is before it, a frame, and the fixed-point types of that.
     """
 
     name: str
@@ -27,6 +29,8 @@ class Task:
     macs: int
     weights: int
     bytes_out: int
+    values_out: int
+    types_out: tuple[FixedType, ...]
 
     def part(self, graph: Graph) -> Graph:
         """Its layers as a graph of their own."""
@@ -44,6 +48,16 @@ class Chain:
     def bytes_between(self) -> tuple[int, ...]:
         """Bytes of a frame before the first task, and behind each."""
         return (self.bytes_in, *(task.bytes_out for task in self.tasks))
+
+    @property
+    def values_between(self) -> tuple[int, ...]:
+        """Numbers of a frame behind each task but the last, 0 at both ends: see `Problem`."""
+        return (0, *(task.values_out for task in self.tasks[:-1]), 0)
+
+    @property
+    def types(self) -> frozenset[FixedType]:
+        """Of what passes between tasks."""
+        return frozenset(type_ for task in self.tasks[:-1] for type_ in task.types_out)
 
 
 def chain_of(graph: Graph, most: int = MOST_TASKS) -> Chain:
@@ -71,6 +85,8 @@ def chain_of(graph: Graph, most: int = MOST_TASKS) -> Chain:
 
 def _task(graph: Graph, first: int, end: int) -> Task:
     layers = graph.layers[first:end]
+    tensors = graph.tensors()
+    crossing = [tensors[name] for name in tensors_at(graph, end)]
     named = next((layer for layer in layers if layer.macs), layers[0])
     return Task(
         name=named.name,
@@ -80,6 +96,8 @@ def _task(graph: Graph, first: int, end: int) -> Task:
         macs=sum(layer.macs for layer in layers),
         weights=sum(layer.weights.size + layer.bias.size for layer in layers if isinstance(layer, Conv2d)),
         bytes_out=_bytes_at(graph, end),
+        values_out=sum(math.prod(one.shape) for one in crossing),
+        types_out=tuple(one.type for one in crossing if isinstance(one.type, FixedType)),
     )
 
 

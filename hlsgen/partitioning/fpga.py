@@ -80,6 +80,7 @@ class Fpga:
             seconds=tuple(seconds),
             bytes_held=tuple(self._held(task) for task in self.chain.tasks),
             memory=self.memory,
+            coded=True,
             to_bytes=math.inf if link is None else link.to_gb_per_s * 1e9,
             from_bytes=math.inf if link is None else link.from_gb_per_s * 1e9,
             **more,

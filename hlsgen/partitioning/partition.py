@@ -148,7 +148,10 @@ class _Partition:
             own = name if count <= 1 else f"{name}{number}"
             self.kinds[own] = entry.kind
             self.about[own] = f"{times.machine}, measured"
+            into, out = times.conversion or (0.0, 0.0)
             yield Device(
+                seconds_into=into if entry.kind == "cpu" else 0.0,
+                seconds_out=out if entry.kind == "cpu" else 0.0,
                 name=own,
                 seconds=seconds,
                 bytes_held=held,
@@ -160,7 +163,12 @@ class _Partition:
     def _times(self, name: str, entry: DeviceEntry) -> Times:
         if entry.times is not None:
             path = Path(entry.times) if self.document is None else self.document.beside(entry.times)
-            return read_times(path)
+            found = read_times(path)
+            if entry.kind == "cpu" and found.conversion is None:
+                self.notes.append(
+                    f"{name}: {path.name} has no time of conversions, which count as free there"
+                )
+            return found
         return self.measured(entry)
 
     def measured(self, entry: DeviceEntry) -> Times:
@@ -240,6 +248,7 @@ class _Partition:
             tasks=tuple(task.name for task in self.chain.tasks),
             bytes_between=tuple(float(size) for size in self.chain.bytes_between),
             devices=tuple(devices),
+            values_between=tuple(float(count) for count in self.chain.values_between),
         )
 
     def _answer(
@@ -314,8 +323,10 @@ class _Partition:
         problem, found = answer.problem, answer.found
         figures = []
         for number, device in enumerate(problem.devices):
-            ways = [device] if number < len(fixed) else [one.device for one in fpgas[device.name]]
-            alone = max((self._alone(one) for one in ways), default=0.0)
+            # of streaming kernels of a part alone the whole one, which was made and fits
+            made = [one.device for one in fpgas.get(device.name, ()) if one.at is None]
+            ways = [device] if number < len(fixed) else made
+            alone = max((self._rate(one) for one in ways), default=0.0)
             variant = answer.variants.get(device.name)
             figures.append(
                 DeviceFigures(
@@ -340,13 +351,8 @@ class _Partition:
             notes=tuple(self.notes),
         )
 
-    def _alone(self, device: Device) -> float:
-        """Frames a second of the whole network on one device; of options, what kernels may not reach."""
-        return (
-            0.0 if device.options is not None and device.options[0][0][0].cost.any() else self._rate(device)
-        )
-
     def _rate(self, device: Device) -> float:
+        """Frames a second of the whole network on one device."""
         return assign(self._problem([device])).rate
 
 
@@ -364,7 +370,9 @@ def _choices(fpgas: Mapping[str, list[Variant]]) -> Iterator[dict[str, Variant]]
 def _load(device: Device, found: Assignment, number: int) -> float:
     shares = found.shares[:, number]
     if device.options is None:
-        return float(sum(share * s for share, s in zip(shares, device.seconds, strict=True) if share))
+        into, out = found.converted.get(device.name, (0.0, 0.0))
+        busy = into * device.seconds_into + out * device.seconds_out
+        return busy + float(sum(share * s for share, s in zip(shares, device.seconds, strict=True) if share))
     picks = found.picks.get(device.name, {})
     return max(
         (

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 from hlsgen.base.errors import DesignError, OutputError, Problem
 from hlsgen.base.progress import Progress
 from hlsgen.base.real_numbers import is_number
+from hlsgen.cpu.conversion import measured_conversions
 from hlsgen.cpu.measuring import measured_seconds
 from hlsgen.cpu.running import Framework, cpu_part, frameworks_here
 from hlsgen.model.ir import Graph
@@ -20,6 +21,8 @@ from hlsgen.partitioning.chain import Chain
 
 FORMAT = "hlsgen times 1"
 LARGEST_FILE = 1 << 24
+CONVERSIONS = ("seconds_into_code", "seconds_out_of_code")
+"""Of a number, in a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +30,8 @@ class Times:
     """Seconds a frame, measured. layers: by name, the faster framework of each by itself. tasks: by the name
     of the first and the last layer, of neighbours together; empty in files that tell layers alone.
 
-    machine: in words. frameworks: of each task, which it was.
+    machine: in words. frameworks: of each task, which it was. conversion: seconds of a number into its code
+    and of a code into its number, where a neighbour is on an FPGA; None: not measured.
     """
 
     design: str
@@ -36,6 +40,7 @@ class Times:
     layers: Mapping[str, float]
     tasks: Mapping[str, float]
     frameworks: Mapping[str, str]
+    conversion: tuple[float, float] | None = None
 
     def of(self, layers: Sequence[str]) -> float:
         """Seconds a frame of neighbouring layers: together if that was measured, else their sum.
@@ -62,7 +67,7 @@ class Times:
             "layers": dict(self.layers),
             "tasks": dict(self.tasks),
             "frameworks": dict(self.frameworks),
-        }
+        } | ({} if self.conversion is None else dict(zip(CONVERSIONS, self.conversion, strict=True)))
 
 
 def _key(layers: Sequence[str]) -> str:
@@ -100,6 +105,7 @@ def measure(
         layers=layers,
         tasks=tasks,
         frameworks=names,
+        conversion=measured_conversions(chain.types),
     )
 
 
@@ -150,7 +156,19 @@ def read_times(path: Path) -> Times:
         layers=layers,
         tasks=tasks,
         frameworks={},
+        conversion=_conversion(data, path),
     )
+
+
+def _conversion(data: Mapping[str, Any], path: Path) -> tuple[float, float] | None:
+    found = {key: data[key] for key in CONVERSIONS if key in data}
+    if not found:
+        return None
+    if len(found) < len(CONVERSIONS) or not _seconds_by_name(found):
+        message = f"{path} has {' or '.join(CONVERSIONS)} without the other, or that are no seconds"
+        raise DesignError(Problem(message=message, fix="both, more than 0, or neither"))
+    into, out = (float(found[key]) for key in CONVERSIONS)
+    return into, out
 
 
 def _seconds_by_name(value: Any) -> TypeGuard[dict[str, float]]:

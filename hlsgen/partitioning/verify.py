@@ -30,7 +30,7 @@ def broken_limits(problem: Problem, found: Assignment) -> list[str]:
         broken += _time_broken(problem, device, shares, found)
         broken += _memory_broken(device, held)
         broken += _links_broken(problem, device, shares)
-    return broken
+    return broken + _conversions_broken(problem, found)
 
 
 def _over(amount: Fraction, limit: Fraction) -> bool:
@@ -45,6 +45,8 @@ def _time_broken(problem: Problem, device: Device, shares: list[Fraction], found
         if any(math.isinf(device.seconds[task]) for task in used):
             return [f"{device.name} computes what it cannot"]
         busy = sum((shares[task] * Fraction(device.seconds[task]) for task in used), Fraction())
+        into, out = found.converted.get(device.name, (0.0, 0.0))
+        busy += Fraction(into) * Fraction(device.seconds_into) + Fraction(out) * Fraction(device.seconds_out)
         return [f"{device.name} is busy {float(busy):.6f} of a second"] if _over(busy, Fraction(1)) else []
     assert device.capacity is not None
     broken, total = [], [Fraction() for _ in device.capacity]
@@ -87,3 +89,34 @@ def _links_broken(problem: Problem, device: Device, shares: list[Fraction]) -> l
         for way, moved, limit in (("from", out, device.from_bytes), ("to", come, device.to_bytes))
         if math.isfinite(limit) and _over(moved, Fraction(limit))
     ]
+
+
+def _conversions_broken(problem: Problem, found: Assignment) -> list[str]:
+    """Whether the CPUs together change as many numbers into codes and back as pass the border."""
+    cpus = [device.name for device in problem.devices if device.converts]
+    if not cpus or not any(problem.values_between):
+        return []
+    on_fpgas = [
+        sum(
+            (
+                Fraction(float(share))
+                for share, device in zip(row, problem.devices, strict=True)
+                if device.coded
+            ),
+            Fraction(),
+        )
+        for row in found.shares
+    ]
+    needed = [Fraction(), Fraction()]
+    for cut, values in enumerate(problem.values_between[1:-1], 1):
+        change = on_fpgas[cut] - on_fpgas[cut - 1]
+        needed[0] += Fraction(values) * max(change, Fraction())
+        needed[1] += Fraction(values) * max(-change, Fraction())
+    # shares of equal tasks differ by what floats round, though nothing passes there
+    least = TOLERANCE * Fraction(found.rate) * Fraction(max(problem.values_between))
+    broken = []
+    for way, text in enumerate(("into codes", "out of codes")):
+        done = sum((Fraction(found.converted.get(name, (0.0, 0.0))[way]) for name in cpus), Fraction())
+        if _over(needed[way], done + least):
+            broken.append(f"{float(needed[way]):,.0f} numbers/s go {text}, CPUs convert {float(done):,.0f}")
+    return broken

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import zipfile
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
@@ -15,7 +17,7 @@ from hlsgen.base.scratch import Scratch
 from hlsgen.base.type_text import parse_type
 from hlsgen.layers.base import Tensor
 from hlsgen.model.ir import Port
-from hlsgen.pipelining.computing import OnFpga, on_cpu
+from hlsgen.pipelining.computing import OnFpga, on_cpu, on_fpga_text
 from hlsgen.pipelining.part import Compute, Input, Output, Part
 from hlsgen.pipelining.pipeline import OUTSIDE, Pipeline
 
@@ -24,6 +26,7 @@ CONTENTS = "pipeline.json"
 MOST_BYTES = 4 << 30
 """Of all files of an archive, unpacked."""
 MOST_FILES = 20_000
+UNPACKING = threading.Lock()
 DATE = (2020, 1, 1, 0, 0, 0)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,199}$")]
 Size = Annotated[int, Field(ge=1, le=1 << 30)]
@@ -101,6 +104,7 @@ class SavedPart(_Section):
     workers: Annotated[int, Field(ge=1, le=64)]
     cpus: list[Annotated[int, Field(ge=0, le=65535)]]
     about: Text
+    """Of a CPU part its framework and threads, of an FPGA part the board's title."""
     inputs: list[SavedTensor]
     outputs: list[SavedTensor]
     gives: list[Text] = []
@@ -159,7 +163,8 @@ def _saved(part: Part) -> SavedPart:
         threads=part.threads,
         workers=part.workers,
         cpus=list(part.cpus),
-        about=part.about,
+        # on what else it ran is not of the file: a card is named by who opens it
+        about=part.about if part.target == "cpu" else part.about.rpartition(", ")[0],
         inputs=[
             SavedTensor(name=one.name, shape=list(one.shape), type=one.type, source=_source(one))
             for one in part.inputs
@@ -174,22 +179,27 @@ def _source(port: Input) -> list[str]:
     return [port.source.owner, port.source.name]
 
 
-def load(path: Path, say: Say = silent) -> Pipeline:
+def load(path: Path, say: Say = silent, xclbin: Path | None = None) -> Pipeline:
     """The pipeline of a file. Models are data; the C++ of FPGA parts is compiled and run when it is opened,
-    and `say` is told so. Raises DesignError: it is no such file.
+    and `say` is told so: unless `xclbin` has their kernels, which a card then runs.
+
+    Raises DesignError: it is no such file, or has no FPGA part for the card.
     """
-    scratch = Scratch()
     try:
         with zipfile.ZipFile(path) as archive:
             _check_sizes(archive, path)
             contents = SavedPipeline.model_validate_json(archive.read(CONTENTS))
-            return _pipeline(archive, contents, path, scratch, say)
+            found = _Loading(archive, path, xclbin, say).pipeline(contents)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise _no_archive(path, f"{where}: {first['msg']}") from None
     except (OSError, KeyError, ValueError, AssertionError, zipfile.BadZipFile, RuntimeError) as error:
         raise _no_archive(path, str(getattr(error, "strerror", None) or error)) from None
+    if xclbin is not None and all(part.target == "cpu" for part in found.parts.values()):
+        message = f"{path} has no part on an FPGA, which {xclbin} could be for"
+        raise DesignError(Problem(message=message, fix="leave the xclbin out"))
+    return found
 
 
 def _no_archive(path: Path, why: str) -> DesignError:
@@ -203,62 +213,74 @@ def _check_sizes(archive: zipfile.ZipFile, path: Path) -> None:
         raise _no_archive(path, f"more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes")
 
 
-def _pipeline(
-    archive: zipfile.ZipFile, contents: SavedPipeline, path: Path, scratch: Scratch, say: Say
-) -> Pipeline:
-    found = Pipeline(
-        contents.name, [one.port() for one in contents.inputs], [one.port() for one in contents.outputs]
-    )
-    found.kept = scratch
-    for saved in contents.parts:
-        found.add(_part(archive, saved, path, scratch, say))
-    for saved in contents.parts:
-        for tensor, port in zip(saved.inputs, found[saved.name].inputs, strict=True):
-            assert tensor.source is not None, f"input {tensor.name} has no source"
-            port.connect(_output(found, tensor.source))
-    for source, result in zip(contents.results, found.results, strict=True):
-        result.connect(_output(found, source))
-    found.in_order()
-    return found
+@dataclass(frozen=True)
+class _Loading:
+    """An archive that is read. xclbin: what the card of its FPGA parts gets; None: C-simulation."""
+
+    archive: zipfile.ZipFile
+    path: Path
+    xclbin: Path | None
+    say: Say
+    scratch: Scratch = field(default_factory=Scratch)
+
+    def pipeline(self, contents: SavedPipeline) -> Pipeline:
+        found = Pipeline(
+            contents.name, [one.port() for one in contents.inputs], [one.port() for one in contents.outputs]
+        )
+        found.kept = self.scratch
+        for saved in contents.parts:
+            found.add(self._part(saved))
+        for saved in contents.parts:
+            for tensor, port in zip(saved.inputs, found[saved.name].inputs, strict=True):
+                assert tensor.source is not None, f"input {tensor.name} has no source"
+                port.connect(_output(found, tensor.source))
+        for source, result in zip(contents.results, found.results, strict=True):
+            result.connect(_output(found, source))
+        found.in_order()
+        return found
+
+    def _part(self, saved: SavedPart) -> Part:
+        inputs = tuple(Input(saved.name, one.name, _shape(one), one.type) for one in saved.inputs)
+        outputs = tuple(Output(saved.name, one.name, _shape(one), one.type) for one in saved.outputs)
+        on_fpga = saved.target == "fpga"
+        kept = self._files(saved)
+        if on_fpga:
+            if self.xclbin is None:
+                self.say(f"compiling and running the C++ of part {saved.name}, from {self.path}")
+            make: Any = partial(_unpacked, self.scratch, saved, kept, inputs, self.xclbin)
+        else:
+            _check_model(kept["model.onnx"], self.path)
+            read, given = [one.name for one in inputs], [one.name for one in outputs]
+            make = partial(on_cpu, kept["model.onnx"], read, given, saved.threads)
+        return Part(
+            name=saved.name,
+            inputs=inputs,
+            outputs=outputs,
+            make=make,
+            target=saved.target,
+            threads=saved.threads,
+            workers=saved.workers,
+            cpus=tuple(saved.cpus),
+            gives=tuple(saved.gives),
+            about=on_fpga_text(saved.about, self.xclbin) if on_fpga else saved.about,
+            saved=lambda: kept,
+        )
+
+    def _files(self, saved: SavedPart) -> dict[str, bytes]:
+        """What the archive holds of a part, by path in its folder. Raises KeyError: no model."""
+        folder = f"parts/{saved.name}/"
+        if saved.target == "cpu":
+            return {"model.onnx": self.archive.read(f"{folder}model.onnx")}
+        return {
+            one.filename.removeprefix(folder): self.archive.read(one)
+            for one in self.archive.infolist()
+            if one.filename.startswith(folder) and not one.is_dir()
+        }
 
 
 def _output(found: Pipeline, source: list[str]) -> Output:
     owner, name = source
     return found.input(name) if owner == OUTSIDE else found[owner].output(name)
-
-
-def _part(archive: zipfile.ZipFile, saved: SavedPart, path: Path, scratch: Scratch, say: Say) -> Part:
-    inputs = tuple(Input(saved.name, one.name, _shape(one), one.type) for one in saved.inputs)
-    outputs = tuple(Output(saved.name, one.name, _shape(one), one.type) for one in saved.outputs)
-    folder = f"parts/{saved.name}/"
-    files = {
-        one.filename.removeprefix(folder): one
-        for one in archive.infolist()
-        if one.filename.startswith(folder)
-    }
-    if saved.target == "cpu":
-        model = archive.read(files["model.onnx"])
-        _check_model(model, path)
-        read, given = [one.name for one in inputs], [one.name for one in outputs]
-        make: Any = partial(on_cpu, model, read, given, saved.threads)
-        kept = {"model.onnx": model}
-    else:
-        say(f"compiling and running the C++ of part {saved.name}, from {path}")
-        kept = {name: archive.read(one) for name, one in files.items() if not one.is_dir()}
-        make = partial(_unpacked, scratch, saved, kept, inputs)
-    return Part(
-        name=saved.name,
-        inputs=inputs,
-        outputs=outputs,
-        make=make,
-        target=saved.target,
-        threads=saved.threads,
-        workers=saved.workers,
-        cpus=tuple(saved.cpus),
-        gives=tuple(saved.gives),
-        about=saved.about,
-        saved=lambda: kept,
-    )
 
 
 def _shape(saved: SavedTensor) -> tuple[int, int, int]:
@@ -280,18 +302,28 @@ def _check_model(model: bytes, path: Path) -> None:
 
 
 def _unpacked(
-    scratch: Scratch, saved: SavedPart, files: dict[str, bytes], inputs: tuple[Input, ...]
+    scratch: Scratch,
+    saved: SavedPart,
+    files: dict[str, bytes],
+    inputs: tuple[Input, ...],
+    xclbin: Path | None,
 ) -> Compute:
     """The build folder, written once. Raises DesignError: a path that leads out of it."""
-    name, folder = saved.name, scratch.folder / saved.name
-    if not folder.exists():
-        for file in files:
-            inside = PurePosixPath(file)
-            if inside.is_absolute() or ".." in inside.parts or "\\" in file or inside.parts[0] != "build":
-                message = f"part {name} has a file {file!r:.80}, outside of its build folder"
-                raise DesignError(Problem(message=message, fix="an archive that hlsgen wrote"))
-        for file, content in files.items():
-            target = folder / Path(*PurePosixPath(file).parts)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-    return OnFpga(folder / "build", inputs, saved.gives)
+    folder = scratch.folder / saved.name
+    with UNPACKING:  # workers of a part open at once
+        if not folder.exists():
+            _unpack(folder, saved.name, files)
+    return OnFpga(folder / "build", inputs, saved.gives, xclbin)
+
+
+def _unpack(folder: Path, name: str, files: dict[str, bytes]) -> None:
+    """Raises DesignError: a path that leads out of the build folder."""
+    for file in files:
+        inside = PurePosixPath(file)
+        if inside.is_absolute() or ".." in inside.parts or "\\" in file or inside.parts[0] != "build":
+            message = f"part {name} has a file {file!r:.80}, outside of its build folder"
+            raise DesignError(Problem(message=message, fix="an archive that hlsgen wrote"))
+    for file, content in files.items():
+        target = folder / Path(*PurePosixPath(file).parts)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)

@@ -22,7 +22,6 @@ class Channel:
         self._items: deque[Any] = deque()
         self._changed = threading.Condition()
         self._stopped = False
-        self.most = 0
 
     def put(self, item: Any) -> None:
         """Raises Stopped."""
@@ -31,7 +30,6 @@ class Channel:
             if self._stopped:
                 raise Stopped
             self._items.append(item)
-            self.most = max(self.most, len(self._items))
             self._changed.notify_all()
 
     def get(self) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import Codes
 from hlsgen.base.type_text import parse_type
+from hlsgen.cpu.conversion import into_codes
 from hlsgen.pipelining.part import Compute, Input, Values
 from hlsgen.runtime.opening import Runtime
 from hlsgen.runtime.opening import open as open_build
@@ -59,10 +59,11 @@ class OnFpga:
         self.runtime.close()
 
 
+def on_fpga_text(board: str, xclbin: Path | None) -> str:
+    """Where an FPGA part is computed, in words."""
+    return f"{board}, {'C-simulation' if xclbin is None else xclbin.name}"
+
+
 def as_codes(values: Values, type_text: str) -> Codes:
-    """Codes of values, those beyond the type's range at its ends, whatever the type does by itself."""
-    type_: Any = parse_type(type_text)
-    if not isinstance(type_, FixedType):
-        return np.asarray(values, np.float32)
-    ends = (type_.min_code * type_.resolution, type_.max_code * type_.resolution)
-    return type_.encode(np.clip(np.asarray(values, np.float64), *ends))
+    """Codes of values, those beyond the type's range at its ends."""
+    return into_codes(values, parse_type(type_text))

@@ -85,11 +85,11 @@ class Pipeline(Brief):
         save(self, Path(path))
 
     @classmethod
-    def load(cls, path: str | Path, say: Say = silent) -> Pipeline:
+    def load(cls, path: str | Path, say: Say = silent, xclbin: str | Path | None = None) -> Pipeline:
         """What `save` wrote: see `hlsgen.pipelining.archive.load`."""
         from hlsgen.pipelining.archive import load
 
-        return load(Path(path), say)
+        return load(Path(path), say, None if xclbin is None else Path(xclbin))
 
     def in_order(self) -> list[Part]:
         """The parts, each behind those that it reads. Raises DesignError: an input that nothing is connected

@@ -17,6 +17,7 @@ from hlsgen.base.errors import DesignError, Problem, ToolError
 from hlsgen.base.fixed import FixedType
 from hlsgen.model.ports import Arrays, Floats, tensor_codes
 from hlsgen.pipelining.channels import Channel, Stopped
+from hlsgen.pipelining.computing import OnFpga
 from hlsgen.pipelining.part import Compute, Input, Part, Values
 from hlsgen.pipelining.pipeline import OUTSIDE, Pipeline
 
@@ -264,6 +265,12 @@ class Running:
             assert compute is not None, "all have opened before the first run"
             made.append((part, compute))
         return _in_sequence(self.pipeline, made, x, batch)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a part's time is that of a C-simulation or an emulation, and no FPGA's."""
+        made = (worker.compute for workers in self.workers.values() for worker in workers)
+        return any(isinstance(one, OnFpga) and not one.runtime.backend.fpga for one in made)
 
     def figures(self) -> dict[str, PartFigures]:
         """Measured, of all workers of each part together."""

@@ -25,7 +25,7 @@ from hlsgen.partitioning.chain import Chain, chain_of
 from hlsgen.partitioning.fpga import Fpga
 from hlsgen.partitioning.result import MOST_PARTS
 from hlsgen.partitioning.times import measure
-from hlsgen.pipelining.computing import OnFpga, on_cpu
+from hlsgen.pipelining.computing import OnFpga, on_cpu, on_fpga_text
 from hlsgen.pipelining.part import ANY, Input, Output, Part, Target
 from hlsgen.pipelining.pipeline import Pipeline
 from hlsgen.pipelining.running import check_cpus
@@ -226,7 +226,7 @@ class _Splitting:
             schedule=False,
             progress=self.progress,
         )
-        what = f"{self.network.board.title}, {'C-simulation' if wish.xclbin is None else wish.xclbin.name}"
+        what = on_fpga_text(self.network.board.title, wish.xclbin)
         gives = [port.source for port in graph.outputs]
         make: Any = partial(OnFpga, folder, inputs, gives, wish.xclbin)
         return make, what, partial(folder_files, folder), tuple(gives)

@@ -40,6 +40,13 @@ class Row(ctypes.Structure):
     _fields_ += [(name, ctypes.c_double) for name in ("submitted", "begun", "ended")]
 
 
+HOW = {
+    "": "measured",
+    "measured": "measured",
+    "modelled": "of this machine with a stand-in for the kernel: no FPGA's speed",
+    "emulated": "of this machine with an emulation of the kernel: no FPGA's speed",
+}
+"""What is said of requests a second, by where the time of kernels comes from."""
 FUSED = 1e-4
 """Of the largest value: what ONNX Runtime's fusions may change in the answers of timed requests."""
 
@@ -70,14 +77,25 @@ class Session:
 
 
 class Kernel:
-    """A part on the FPGA: its build folder, on a card or in C-simulation. paced: see the top of this file."""
+    """A part on the FPGA: its build folder, on a card or in C-simulation. paced: see the top of this file.
+
+    refusals: errors of hlsgen, which say what is wrong with the card or its xclbin.
+    """
+
+    refusals: tuple = ()
 
     def __init__(self, part: dict, reads: dict, gives: dict, xclbin: Path | None) -> None:
+        from hlsgen.base.errors import HlsgenError
         from hlsgen.pipelining.computing import OnFpga
         from hlsgen.pipelining.part import Input
 
+        Kernel.refusals = (HlsgenError,)
         inputs = [Input(part["name"], name, shape, part["types"][name]) for name, shape in reads.items()]
-        self.compute = OnFpga(HERE / part["folder"] / "build", inputs, part["shown"], xclbin)
+        try:
+            self.compute = OnFpga(HERE / part["folder"] / "build", inputs, part["shown"], xclbin)
+        except HlsgenError as error:
+            sys.exit(str(error))
+        self.is_fpga = self.compute.runtime.backend.fpga  # and no emulation
         self.reads, self.gives = list(reads), list(gives)
         self.seconds = part["fpga_us"] * 1e-6
         self.is_card = xclbin is not None
@@ -137,8 +155,8 @@ class Network:
             names = saved["reads"] + saved["gives"]
             arrays = [np.ctypeslib.as_array(places[at], self.shapes[name]) for at, name in enumerate(names)]
             (self.fpga if on_fpga else self.cpu)[part](arrays)
-        except Exception:
-            self.error = traceback.format_exc()
+        except Exception as error:
+            self.error = str(error) if isinstance(error, Kernel.refusals) else traceback.format_exc()
             return 1
         return 0
 
@@ -241,24 +259,33 @@ def _equals_golden(network: Network, at: int, kernel: Kernel) -> int:
     for frame in range(len(given[0])):
         places = [array[frame : frame + 1].copy() for array in given]
         places += [np.empty((1, *array.shape[1:]), np.float32) for array in wanted]
-        for how, compute in (("kernel", kernel), ("CPUs", network.cpu.get(at))):
+        for how, compute in (("kernel gives", kernel), ("CPUs give", network.cpu.get(at))):
             if compute is None:
                 continue
             compute(places)
             pairs = zip(places[len(given) :], wanted, strict=True)
             if not all(np.array_equal(one, other[frame : frame + 1]) for one, other in pairs):
-                sys.exit(f"part {part['name']}: what the {how} give for frame {frame} differs from golden")
+                sys.exit(f"part {part['name']}: what the {how} for frame {frame} differs from golden")
     return len(given[0])
 
 
-def write_trace(path: Path, about: dict, rows: list[Row], is_card: bool) -> None:
-    """A line for each task. Without a card an FPGA's times are those of the worker that stands for it."""
+def fpga_time(kernels: list[Kernel]) -> str:
+    """Where kernels' time comes from: measured on a card, emulated or modelled; empty: there are none."""
+    if not kernels:
+        return ""
+    if not all(kernel.is_card for kernel in kernels):
+        return "modelled"
+    return "measured" if all(kernel.is_fpga for kernel in kernels) else "emulated"
+
+
+def write_trace(path: Path, about: dict, rows: list[Row], fpga: str) -> None:
+    """A line for each task. fpga: as of `fpga_time`; what is modelled is waited for by a stand-in."""
     with path.open("w", newline="") as file:
         lines = csv.writer(file)
         lines.writerow(["request", "part", "worker", "on", "time", "submitted_us", "begun_us", "ended_us"])
         for row in sorted(rows, key=lambda row: row.begun):
             on = "fpga" if row.on_fpga else "cpu"
-            kind = "stand-in" if row.on_fpga and not is_card else "measured"
+            kind = {"modelled": "stand-in"}.get(fpga, fpga) if row.on_fpga else "measured"
             times = [f"{value:.1f}" for value in (row.submitted, row.begun, row.ended)]
             lines.writerow([row.request, about["parts"][row.part]["name"], row.worker, on, kind, *times])
 
@@ -312,7 +339,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=64, help="timed requests [64]")
     parser.add_argument("--policy", help=f"of StarPU: {', '.join(POLICIES)}, ... [STARPU_SCHED, or lws]")
     parser.add_argument("--cpus", type=int, default=about["cpus"], help="CPU workers [%(default)s]")
-    parser.add_argument("--xclbin", type=Path, help="for the FPGA's card; without it C-simulation")
+    parser.add_argument("--xclbin", type=Path, help="for the card: linked of every FPGA part's kernels")
     parser.add_argument("--gantt", type=Path, metavar="FILE.png", help="draws when tasks ran (matplotlib)")
     given = parser.parse_args()
     if given.requests < 1 or given.cpus < 0:
@@ -328,15 +355,14 @@ def main() -> None:
     network.run(frames, min(given.requests, 16))  # the first tasks fill StarPU's performance models
     _, rows, seconds = network.run(frames, given.requests)
     policy = given.policy or os.environ.get("STARPU_SCHED") or "lws"
-    is_card = given.xclbin is not None
-    fpga = "" if not network.fpga else "measured" if is_card else "modelled"
+    fpga = fpga_time(list(network.fpga.values()))
     told |= {"policy": policy, "cpus": given.cpus, "fpga_time": fpga}
     told |= figures(about, rows, given.requests, seconds)
     network.close()
-    write_trace(HERE / "trace.csv", about, rows, is_card)
+    write_trace(HERE / "trace.csv", about, rows, fpga)
     (HERE / "figures.json").write_text(json.dumps(told, indent=1) + "\n")
     if given.gantt:
-        how = "measured" if fpga in ("", "measured") else "a stand-in for the kernel, no FPGA's speed"
+        how = HOW[fpga].removeprefix("of this machine with ")
         draw(given.gantt, about, rows, f"{about['name']}, {policy}: {how}")
     report(told)
 
@@ -353,17 +379,16 @@ def report(told: dict) -> None:
     for name, count in checked.items():
         if name.startswith("golden_"):
             print(f"part {name.removeprefix('golden_')}: equal to golden on {count} frames")
-    stand_in = told["fpga_time"] == "modelled"
-    how = "of this machine with a stand-in for the kernel: no FPGA's speed" if stand_in else "measured"
     print(
         f"{told['policy']}: {told['requests']} requests in {told['seconds']:.3f} s, "
-        f"{told['requests_per_s']:.1f} requests/s ({how})"
+        f"{told['requests_per_s']:.1f} requests/s ({HOW[told['fpga_time']]})"
     )
     for name, places in told["parts"].items():
         for place, one in places.items():
             kind = "measured"
-            if place == "fpga" and told["fpga_time"] == "modelled":
-                kind = f"of the stand-in; the kernel as modelled: {one['modelled_us']:.1f} us"
+            if place == "fpga" and told["fpga_time"] != "measured":
+                who = "stand-in" if told["fpga_time"] == "modelled" else "emulation"
+                kind = f"of the {who}; the kernel as modelled: {one['modelled_us']:.1f} us"
             print(f"  {name} on {place}: {one['tasks']} tasks, median {one['median_us']:.1f} us ({kind})")
 
 

@@ -9,8 +9,12 @@ import pytest
 
 from hlsgen.api.from_model import from_torch
 from hlsgen.base.errors import DesignError
+from hlsgen.cpu.functions import WRITERS
 from hlsgen.cpu.measuring import measured_seconds
+from hlsgen.cpu.operators import OPERATORS
 from hlsgen.cpu.running import FRAMEWORKS, Framework, cpu_part
+from hlsgen.cpu.torch_functions import MAKERS, TORCH_FUNCTIONS
+from hlsgen.layers.functions import FUNCTIONS
 from hlsgen.model.ir import Graph, run_golden
 from hlsgen.model.parts import part_of, tensors_at
 
@@ -163,6 +167,12 @@ def test_parts_in_sequence_are_the_whole(framework: Framework) -> None:
         found = cpu_part(second, framework)(values)
         for name, array in whole.items():
             np.testing.assert_allclose(found[name], array, rtol=1e-6, atol=1e-6)
+
+
+def test_both_frameworks_have_the_same_kinds() -> None:
+    """A layer or function that one of them lacks would make the measured minimum depend on what is there."""
+    assert set(OPERATORS) == set(MAKERS)
+    assert set(WRITERS) == set(TORCH_FUNCTIONS) == set(FUNCTIONS)
 
 
 def test_time_is_measured() -> None:

@@ -19,8 +19,12 @@ from hlsgen.partitioning.routes import routes_of
 from hlsgen.partitioning.verify import broken_limits
 
 
-def random_problem(seed: int, tasks: int, devices: int, *, hardware: bool = False) -> Problem:
-    """The first device is the host; the last, if asked for, has hardware of its own for each layer."""
+def random_problem(
+    seed: int, tasks: int, devices: int, *, hardware: bool = False, border: bool = False
+) -> Problem:
+    """The first device is the host; the last, if asked for, has hardware of its own for each layer. border:
+    the first converts numbers for the others.
+    """
     random = np.random.default_rng(seed)
     found = []
     for number in range(devices):
@@ -48,10 +52,16 @@ def random_problem(seed: int, tasks: int, devices: int, *, hardware: bool = Fals
                 capacity=random.uniform(10, 60, 2) * tasks if own else None,
             )
         )
+    values = (0.0, *random.uniform(1e3, 1e5, tasks - 1), 0.0) if border else ()
+    if border:
+        into, out = random.uniform(1e-9, 4e-8, 2)
+        found[0] = replace(found[0], seconds_into=float(into), seconds_out=float(out))
+        found[1:] = [replace(one, coded=True) for one in found[1:]]
     return Problem(
         tasks=tuple(f"t{task}" for task in range(tasks)),
         bytes_between=tuple(random.uniform(1e4, 1e6, tasks + 1)),
         devices=tuple(found),
+        values_between=values,
     )
 
 
@@ -95,7 +105,8 @@ def rate_of(problem: Problem, where: np.ndarray, speeds: dict[tuple[int, int], f
     tasks, devices = len(problem.tasks), problem.devices
     scale = problem.most_rate
     count = 1 + tasks * len(devices)
-    columns = count + 2 * (tasks + 1) * len(devices)
+    flows = count + 2 * (tasks + 1) * len(devices)
+    columns = flows + 2 * (tasks + 1)
     at = lambda t, j: 1 + t * len(devices) + j  # noqa: E731
     rows, limits, equal = [], [], []
     upper = [1.0] + [0.0] * (columns - 1)
@@ -112,6 +123,20 @@ def rate_of(problem: Problem, where: np.ndarray, speeds: dict[tuple[int, int], f
             row = np.zeros(columns)
             for t in range(tasks):
                 row[at(t, j)] = device.seconds[t] * scale
+            # the host's time also goes into what passes the border; `flows` are frames a second there
+            for cut in range(1, tasks) if device.converts else ():
+                for way, each in enumerate((device.seconds_into, device.seconds_out)):
+                    passing = flows + 2 * cut + way
+                    upper[passing] = 10.0
+                    row[passing] = problem.values_between[cut] * each * scale
+                    difference = np.zeros(columns)
+                    difference[passing] = -1
+                    for other, one in enumerate(devices):
+                        if one.coded:
+                            difference[at(cut, other)] = 1 if way == 0 else -1
+                            difference[at(cut - 1, other)] = -1 if way == 0 else 1
+                    rows.append(difference)
+                    limits.append(0.0)
             rows.append(row)
             limits.append(1.0)
         else:
@@ -169,15 +194,26 @@ def test_hardware_of_its_own_equals_brute_force(seed: int) -> None:
     assert broken_limits(problem, found) == []
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_conversions_equal_brute_force(seed: int) -> None:
+    """And they cost: without them the rate of some problems is larger."""
+    problem = random_problem(200 + seed, tasks=3 + seed % 2, devices=2, hardware=seed % 2 == 1, border=True)
+    found = assign(problem)
+    assert found.rate == pytest.approx(best_by_force(problem), rel=2e-4, abs=1e-9)
+    assert broken_limits(problem, found) == []
+    assert assign(replace(problem, values_between=())).rate >= found.rate * (1 - 2e-4)
+
+
 @settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     tasks=st.integers(1, 9),
     devices=st.integers(1, 3),
     hardware=st.booleans(),
+    border=st.booleans(),
 )
-def test_every_limit_is_kept(seed: int, tasks: int, devices: int, hardware: bool) -> None:
-    problem = random_problem(seed, tasks, devices, hardware=hardware)
+def test_every_limit_is_kept(seed: int, tasks: int, devices: int, hardware: bool, border: bool) -> None:
+    problem = random_problem(seed, tasks, devices, hardware=hardware, border=border)
     found = assign(problem, nodes=500)
     assert broken_limits(problem, found) == []
     # never worse than one device alone
@@ -214,6 +250,30 @@ def test_worked_by_hand() -> None:
     assert found.rate == pytest.approx(800)
     assert found.shares[1, 2] == pytest.approx(400)
     assert "link to card" in found.binds
+
+
+def test_conversions_worked_by_hand() -> None:
+    """A CPU does the first of two tasks in 1 ms, a card the second in no time that matters; 500,000 numbers
+    between at 2 ns are another 1 ms: 500 frames/s in place of 1,000. A second CPU only converts, in 4 ns: the
+    first does x frames with a share s of their numbers, x (1 + s) = 1000 and the second 2 (1 - s) x =
+    1000, so s = 1/3 and x = 750. Results that come back cost as those that go.
+    """
+    between, numbers = (0.0, 0.0, 0.0), (0.0, 5e5, 0.0)
+    cpu = device("cpu", [1e-3, math.inf], seconds_into=2e-9, seconds_out=1e-9)
+    card = device("card", [math.inf, 1e-6], coded=True)
+    problem = Problem(tasks=("a", "b"), bytes_between=between, devices=(cpu, card), values_between=numbers)
+    found = assign(problem)
+    assert found.rate == pytest.approx(500)
+    assert found.converted["cpu"] == (pytest.approx(2.5e8), pytest.approx(0))
+    other = device("other", [math.inf] * 2, seconds_into=4e-9, seconds_out=1e-9)
+    more = replace(problem, devices=(cpu, other, card))
+    found = assign(more)
+    assert found.rate == pytest.approx(750) and not broken_limits(more, found)
+    assert any("go into codes" in text for text in broken_limits(more, replace(found, converted={})))
+    too_fast = {**found.converted, "other": (3e8, 0.0)}
+    assert any("of a second" in text for text in broken_limits(more, replace(found, converted=too_fast)))
+    back = (device("card", [1e-6, math.inf], coded=True), replace(cpu, seconds=(math.inf, 1e-3)))
+    assert assign(replace(problem, devices=back)).rate == pytest.approx(1 / 1.5e-3)
 
 
 def test_a_kernel_has_no_door_inside() -> None:

@@ -212,7 +212,6 @@ def test_back_pressure() -> None:
         time.sleep(0.2)
         # 1 was given out; each of 3 queues holds 2, each of 2 parts and the feeder 1
         assert len(taken) <= 1 + 3 * 2 + 2 + 1
-        assert max(channel.most for channel in running.channels) <= 2
         assert len(list(results)) == 99
     assert len(taken) == 100
 

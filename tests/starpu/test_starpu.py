@@ -18,6 +18,8 @@ from hlsgen.api.from_model import from_torch
 from hlsgen.base.errors import DesignError
 from hlsgen.starpu.building import build_starpu
 from hlsgen.starpu.description import TaskNetwork, TaskPart, symbol_of
+from tests.support import stand_in_pyxrt
+from tests.support.host_builds import compile_kernels, kernels, stand_in_xclbin
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
@@ -34,13 +36,17 @@ needs_starpu = pytest.mark.skipif(not has_starpu(), reason="no StarPU 1.3 with p
 
 @pytest.fixture(scope="module")
 def design() -> Design:
+    return network("zcu102")
+
+
+def network(board: str) -> Design:
     torch.manual_seed(3)
     nn = torch.nn
     net = nn.Sequential(
         nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 4, 3), nn.Flatten()
     )
     frames = np.random.default_rng(1).uniform(-0.9, 0.9, (8, 3, 8, 8))
-    return from_torch(net.eval(), (3, 8, 8), name="net", calibration=frames, precision=12, board="zcu102")
+    return from_torch(net.eval(), (3, 8, 8), name="net", calibration=frames, precision=12, board=board)
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +93,73 @@ def test_kernels_beside_cpus(design: Design, tmp_path: Path) -> None:
         assert "no FPGA's speed" in done.stdout and "of the stand-in" in done.stdout
     rows = list(csv.DictReader((made / "trace.csv").read_text().splitlines()))
     assert len(rows) == 18 and {row["part"] for row in rows} == {"a", "b"}
+
+
+@pytest.fixture(scope="module")
+def on_card(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A CPU part and one with a kernel, and beside them what `make xclbin` of its build would give."""
+    design = network("u200")
+    made = tmp_path_factory.mktemp("card") / "net"
+    build_starpu(design, made, [design.graph.layers[0].name], targets=["cpu", "fpga"], cpus=1, frames=3)
+    build = made / "parts/b/build"
+    stand_in_xclbin(made / "net.xclbin", compile_kernels(build, made / "kernels.so"), kernels(build))
+    (made / "modules").mkdir()
+    (made / "modules/pyxrt.py").write_text(Path(stand_in_pyxrt.__file__).read_text())
+    return made
+
+
+@needs_starpu
+def test_a_card(on_card: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in for pyxrt in the place of a card: what it gives is checked as any kernel's is."""
+    monkeypatch.delenv("XCL_EMULATION_MODE", raising=False)
+    monkeypatch.setenv("PYTHONPATH", f"{on_card / 'modules'}:{os.environ.get('PYTHONPATH', '')}")
+    done = make(on_card, "--policy dmda --requests 6 --xclbin net.xclbin")
+    assert done.returncode == 0, done.stderr
+    assert "part b: equal to golden on 3 frames" in done.stdout and "stand-in" not in done.stdout
+    told = json.loads((on_card / "figures.json").read_text())
+    assert told["fpga_time"] == "measured" and told["parts"]["b"]["fpga"]["tasks"] == 6
+    rows = list(csv.DictReader((on_card / "trace.csv").read_text().splitlines()))
+    assert {(row["part"], row["on"], row["time"]) for row in rows} == {
+        ("a", "cpu", "measured"),
+        ("b", "fpga", "measured"),
+    }
+    monkeypatch.setenv("XCL_EMULATION_MODE", "hw_emu")
+    done = make(on_card, "--requests 2 --xclbin net.xclbin")
+    assert done.returncode == 0 and "an emulation of the kernel: no FPGA's speed" in done.stdout
+    assert json.loads((on_card / "figures.json").read_text())["fpga_time"] == "emulated"
+
+
+@needs_starpu
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        ("no file", "other.xclbin is no file"),
+        ("no unit", "has no compute unit net_b:net_b_1"),
+        ("no card", "XRT's Python module cannot be imported"),
+        ("wrong kernel", "part b: what the kernel gives for frame 0 differs from golden"),
+    ],
+)
+def test_a_card_that_is_wrong(
+    on_card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mistake: str, said: str
+) -> None:
+    """Said without a traceback; a card that computes something else is found."""
+    other = tmp_path / "other.xclbin"
+    if mistake != "no file":
+        text = (on_card / "net.xclbin").read_text()
+        other.write_text(text.replace("net_b_1", "net_b_9") if mistake == "no unit" else text)
+    place = tmp_path / "modules"
+    place.mkdir()
+    source = (on_card / "modules/pyxrt.py").read_text()
+    called = "done = self.call(self.kernel.encode(), len(given), given)"
+    assert called in source
+    sources = {
+        "no card": "raise ImportError('none here')\n",
+        "wrong kernel": source.replace(called, "done = True"),
+    }
+    (place / "pyxrt.py").write_text(sources.get(mistake, source))
+    monkeypatch.setenv("PYTHONPATH", f"{place}:{os.environ.get('PYTHONPATH', '')}")
+    done = make(on_card, f"--requests 1 --xclbin {other}")
+    assert done.returncode and said in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
 @needs_starpu

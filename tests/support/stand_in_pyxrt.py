@@ -1,6 +1,7 @@
 """A stand-in for pyxrt, for tests: what hlsgen.runtime uses of XRT's Python module.
 
-Kernels are C-simulation sources in a shared library (host_builds.py), a copy for each compute unit.
+Kernels are C-simulation sources in a shared library (host_builds.py), a copy for each compute unit; those of
+several builds in one xclbin stand behind the line of their own library.
 Each unit works in a thread of its own, on one call at a time; host and card have separate copies of a buffer.
 """
 
@@ -57,8 +58,14 @@ class xclbin:  # noqa: N801
         lines = [line.split() for line in Path(path).read_text().splitlines()]
         if not lines or lines[0][0] != "library":
             raise RuntimeError("bad xclbin")
-        self.shared_object = lines[0][1]
-        self.arguments = {words[1]: words[2:] for words in lines if words[0] == "kernel"}
+        self.shared_objects: dict[str, str] = {}
+        self.arguments: dict[str, list[str]] = {}
+        library = ""
+        for words in lines:
+            if words[0] == "library":
+                library = words[1]
+            elif words[0] == "kernel":
+                self.shared_objects[words[1]], self.arguments[words[1]] = library, words[2:]
         self.units = {f"{words[1]}:{words[2]}": int(words[3]) for words in lines if words[0] == "unit"}
 
     def get_ips(self) -> list[_Ip]:
@@ -95,7 +102,10 @@ class device:  # noqa: N801
 
     def load_xclbin(self, container: xclbin) -> str:
         self.container = container
-        self.units = {name: _Unit(*name.split(":"), container.shared_object) for name in container.units}
+        libraries = container.shared_objects
+        self.units = {
+            name: _Unit(*name.split(":"), libraries[name.split(":")[0]]) for name in container.units
+        }
         return "uuid"
 
 

@@ -54,8 +54,8 @@ class Found:
     depth: int
     chain_ns: float
     reasons: tuple[str, ...]
-    estimate: int | None
-    grounds: tuple[str, ...]
+    estimate: int | None = None
+    grounds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,15 +71,15 @@ RECORDS: Mapping[Ground, Record] = {
     Ground.ASSUMED: Record(loops=1, right=1, owners=1),
     Ground.AXI: Record(loops=24, right=22, owners=13),
     Ground.RUN_TIME: Record(loops=14, right=12, owners=5),
-    Ground.WRITES: Record(loops=33, right=27, owners=13),
+    Ground.WRITES: Record(loops=35, right=27, owners=14),
     Ground.PORTS: Record(loops=8, right=7, owners=6),
     Ground.PORTS_UNASKED: Record(loops=21, right=17, owners=17),
     Ground.STREAM: Record(loops=2, right=2, owners=1),
-    Ground.MET: Record(loops=463, right=448, owners=98),
+    Ground.MET: Record(loops=489, right=473, owners=99),
     Ground.MET_AXI: Record(loops=186, right=183, owners=52),
     Ground.MET_TURNED: Record(loops=12, right=10, owners=7),
     Ground.MET_SHARED: Record(loops=25, right=24, owners=16),
-    Ground.MET_SHARED_UNASKED: Record(loops=22, right=19, owners=12),
+    Ground.MET_SHARED_UNASKED: Record(loops=23, right=20, owners=13),
     Ground.MET_COPIES: Record(loops=22, right=20, owners=13),
 }
 """Over all public designs that schedules were scored on (docs/schedule.md); a loop counts for each of its

@@ -16,7 +16,21 @@ import torch
 from photograph import photograph
 from torch import nn
 
-NETWORKS = ("resnet8", "vgg_cifar", "resnet18", "resnet50", "vgg16", "mobilenet_v2", "yolov3_tiny")
+NETWORKS = (
+    "lenet",
+    "resnet8",
+    "autoencoder",
+    "ds_cnn",
+    "mobilenet_v1_vww",
+    "unet",
+    "vgg_cifar",
+    "squeezenet",
+    "resnet18",
+    "resnet50",
+    "vgg16",
+    "mobilenet_v2",
+    "yolov3_tiny",
+)
 
 
 @dataclass
@@ -28,14 +42,17 @@ class Report:
 
 
 def observe(net: nn.Module, x: torch.Tensor) -> Report:
-    """Runs x [1, C, H, W] with a hook on every leaf. Only Conv2d and Linear count as multiplying."""
+    """Runs x, one frame, with a hook on every leaf. Only convolutions and Linear count as multiplying."""
     report = Report()
 
     def hook(name: str) -> Any:
-        def after(module: nn.Module, _: Any, out: torch.Tensor) -> None:
+        def after(module: nn.Module, inputs: Any, out: torch.Tensor) -> None:
             if isinstance(module, nn.Conv2d):
                 taps = math.prod(module.kernel_size)
                 report.macs += out.numel() * taps * (module.in_channels // module.groups)
+            elif isinstance(module, nn.ConvTranspose2d):
+                taps = math.prod(module.kernel_size)
+                report.macs += inputs[0].numel() * taps * (module.out_channels // module.groups)
             elif isinstance(module, nn.Linear):
                 report.macs += out.numel() * module.in_features
             report.layers.append((name, type(module).__name__, float(out.std())))
@@ -54,6 +71,13 @@ def observe(net: nn.Module, x: torch.Tensor) -> Report:
     return report
 
 
+def _frame(module: Any) -> torch.Tensor:
+    """A frame for the network of a module: its own, or a photograph."""
+    if hasattr(module, "frames"):
+        return torch.from_numpy(module.frames(1))
+    return torch.from_numpy(photograph(module.SIZE, module.SIZE, 1))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="parameters, MACs and value sizes of the networks")
     parser.add_argument("networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}")
@@ -62,7 +86,7 @@ def main() -> None:
     for name in arguments.networks or NETWORKS:
         module = import_module(name)
         net = module.make_net()
-        report = observe(net, torch.from_numpy(photograph(module.SIZE, module.SIZE, 1)))
+        report = observe(net, _frame(module))
         parameters = sum(parameter.numel() for parameter in net.parameters())
         sys.stdout.write(f"{name}: {parameters:,} parameters, {report.macs:,} MACs a frame\n")
         if arguments.layers:

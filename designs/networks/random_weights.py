@@ -22,8 +22,16 @@ BIASES = 0.05
 def settle(net: nn.Module, size: int, frames: int) -> nn.Module:
     """`net` with random weights, ready for inference; the same on every call. Changes `net` in place.
 
-    net: takes [frames, 3, size, size]; every parameter belongs to a Conv2d, Linear or BatchNorm2d.
-    frames: of the photograph; their mean and variance become those of the batch normalisations.
+    net: takes [frames, 3, size, size].
+    frames: of the photograph.
+    """
+    return settle_on(net, torch.from_numpy(photograph(size, size, frames)))
+
+
+def settle_on(net: nn.Module, x: torch.Tensor) -> nn.Module:
+    """The same for frames of any kind: the mean and variance of x become those of the batch normalisations.
+
+    net: takes x; every parameter belongs to a Conv2d, ConvTranspose2d, Linear or a batch normalisation.
 
     Everything is drawn and summed in float64 and rounded to float32 at the end: neither the number of threads
     nor the vector unit, which change the order of float sums, reaches the weights.
@@ -33,24 +41,24 @@ def settle(net: nn.Module, size: int, frames: int) -> nn.Module:
     with torch.no_grad():
         for module in net.modules():
             _draw(module, generator)
-        _normalise(net, torch.from_numpy(photograph(size, size, frames)).double())
+        _normalise(net, x.double())
     return net.float().eval()
 
 
 def _draw(module: nn.Module, generator: torch.Generator) -> None:
     """Sets what `module` itself holds: Kaiming normal weights, small biases, scales and offsets."""
-    if isinstance(module, nn.Conv2d | nn.Linear):
+    if isinstance(module, nn.Conv2d | nn.ConvTranspose2d | nn.Linear):
         nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)
         if module.bias is not None:
             nn.init.normal_(module.bias, 0.0, BIASES, generator=generator)
-    elif isinstance(module, nn.BatchNorm2d):
+    elif isinstance(module, nn.BatchNorm2d | nn.BatchNorm1d):
         nn.init.uniform_(module.weight, *SCALES, generator=generator)
         nn.init.normal_(module.bias, 0.0, OFFSETS, generator=generator)
 
 
 def _normalise(net: nn.Module, x: torch.Tensor) -> None:
-    """Runs x [frames, 3, H, W] once and takes its statistics over (momentum None: nothing else counts)."""
-    norms = [module for module in net.modules() if isinstance(module, nn.BatchNorm2d)]
+    """Runs x once and takes its statistics over (momentum None: nothing else counts)."""
+    norms = [module for module in net.modules() if isinstance(module, nn.BatchNorm2d | nn.BatchNorm1d)]
     momenta = [norm.momentum for norm in norms]
     net.eval()  # dropout stays off
     for norm in norms:

@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.exact_sums import MatrixProduct, exact_product, whole_product
+from hlsgen.base.exact_sums import exact_product
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
 from hlsgen.base.floating import FLOAT32
 from hlsgen.layers.base import Layer, Shape, Tensor, floating_result, frames_of, limited, pairwise_sum
+from hlsgen.layers.convolved import BLOCK_ELEMENTS, by_matrix, grouped
 from hlsgen.layers.float_cores import FloatCores, float_cores
 
 if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage
 
-BLOCK_ELEMENTS = 1 << 22
-"""Products or window elements that golden holds at a time: bounds its memory for large layers."""
 EXACT_IN_FLOAT64 = 1 << 53
 """Integer sums below this magnitude are exact in float64, so that BLAS may compute them."""
 SINGLE_PRODUCT_BITS = 18
@@ -299,7 +298,7 @@ class Conv2d(Layer, kind="conv2d"):
     def float64_sums(self, codes: Codes) -> NDArray[np.float64]:
         """The convolution of float32 values in float64, to judge the error of the fp32 order by."""
         windows = self._windows(self._padded(self._frames(codes)).astype(np.float64, copy=False))
-        total = self._by_matrix(windows, slice(None), exact_product)
+        total = by_matrix(windows, self.weights, self.groups, slice(None), exact_product)
         return total + self.bias[:, None, None] if self.bias.size else total
 
     def _frames(self, codes: Codes) -> Codes:
@@ -444,10 +443,12 @@ class Conv2d(Layer, kind="conv2d"):
         bound = max(abs(v) for v in self.worst_case_sum)
         if bound < EXACT_IN_FLOAT64:
             windows = self._windows(padded.astype(self._products_dtype))
-            return self._by_matrix(windows, channels).astype(np.int64) << finer
+            return by_matrix(windows, self.weights, self.groups, channels).astype(np.int64) << finer
         windows = self._windows(padded)
         parts = []
-        for window, weights in self._by_group(windows.astype(object), self.weights.astype(object), channels):
+        for window, weights in grouped(
+            windows.astype(object), self.weights.astype(object), self.groups, channels
+        ):
             parts.append(np.einsum("nchwij,mcij->nmhw", window, weights, optimize=False))
         sums: Codes = np.concatenate(parts, axis=1)
         return sums << finer
@@ -458,56 +459,6 @@ class Conv2d(Layer, kind="conv2d"):
         assert isinstance(self.input_type, FixedType) and isinstance(self.weight_type, FixedType)
         bits = self.input_type.width + self.weight_type.width
         return np.float32 if bits <= SINGLE_PRODUCT_BITS else np.float64
-
-    def _by_group(self, windows: Codes, weights: Codes, channels: slice) -> Iterator[tuple[Codes, Codes]]:
-        """Windows [frames, C', OH, OW, KH, KW] and weights [M', C', KH, KW] of `channels` of each group."""
-        size, members = self.group_channels, self.out_channels // self.groups
-        for group in range(self.groups):
-            window = windows[:, group * size : (group + 1) * size][:, channels]
-            yield window, weights[group * members : (group + 1) * members, channels]
-
-    def _by_matrix(
-        self, windows: Codes, channels: slice, multiply: MatrixProduct = whole_product
-    ) -> NDArray[np.float64]:
-        """The sums in float64, by matrix products; depthwise by one product a tap.
-
-        multiply: what makes the products; the default is for whole numbers whose sums are exact.
-        """
-        if self.groups > 1 and self.group_channels == 1:
-            return self._depthwise(windows)
-        parts = [_product(*pair, multiply) for pair in self._by_group(windows, self.weights, channels)]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-
-    def _depthwise(self, windows: Codes) -> NDArray[np.float64]:
-        frames, channels, rows, columns = windows.shape[:4]
-        members = self.out_channels // self.groups
-        weights = self.weights.reshape(channels, members, *self.kernel).astype(np.float64)
-        out = np.zeros((frames, channels, members, rows, columns))
-        for row, column in product(range(self.kernel[0]), range(self.kernel[1])):
-            tap = windows[..., row, column].astype(np.float64)
-            out += tap[:, :, None] * weights[None, :, :, row, column, None, None]
-        return out.reshape(frames, self.out_channels, rows, columns)
-
-
-def _product(windows: Codes, weights: Codes, multiply: MatrixProduct) -> NDArray[np.float64]:
-    """[frames, C, OH, OW, KH, KW], of floats, x [M, C, KH, KW] -> [frames, M, OH, OW], by matrix products."""
-    matrix = weights.reshape(weights.shape[0], -1)
-    frames, _, rows, columns, _, _ = windows.shape
-    out = np.empty((frames, weights.shape[0], rows, columns))
-    step = max(1, BLOCK_ELEMENTS // (matrix.shape[1] * columns))
-    # of a large layer's weights never all in floating point at once
-    filters = max(1, BLOCK_ELEMENTS // matrix.shape[1])
-    # of small images several frames at a time: the weights are read once for all of them
-    together = max(1, step // rows)
-    for first in range(0, len(matrix), filters):
-        part = matrix[first : first + filters].astype(windows.dtype, copy=False)
-        for frame, top in product(range(0, frames, together), range(0, rows, step)):
-            block = windows[frame : frame + together, :, top : top + step]
-            some, _, lines = block.shape[:3]
-            fields = block.transpose(1, 4, 5, 0, 2, 3).reshape(matrix.shape[1], -1)
-            sums = multiply(part, fields).reshape(len(part), some, lines, columns)
-            out[frame : frame + some, first : first + filters, top : top + lines] = sums.transpose(1, 0, 2, 3)
-    return out
 
 
 def _rescaled(codes: Codes, fraction: int, target: int) -> Codes:

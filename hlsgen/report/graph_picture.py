@@ -15,6 +15,8 @@ LANE_WIDTH = 10
 GAP, RANK_GAP = 26, 44
 MARGIN = 8
 LABEL_GAP = 8
+LABEL_DROP = 4
+"""From the middle of a label's line of text down to its base."""
 LABEL_WIDTH = 92
 """Pixels of an edge's label and the lane that it stands beside."""
 MOST_LANES = 20_000
@@ -63,24 +65,32 @@ class Box:
     top: str
     width: int
     height: int
+    rank: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """An edge as an SVG path, and where its label begins."""
+    """An edge as an SVG path, and where its label begins. ranks: of its ends; label_rank: it stands in that
+    rank, or in the gap below.
+    """
 
     join: Join
     path: str
     label_x: str
     label_y: str
+    ranks: tuple[int, int]
+    label_rank: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class GraphPicture:
+    """The picture. tops: y of each rank's upper end."""
+
     width: int
     height: int
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
+    tops: tuple[float, ...]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -221,6 +231,7 @@ def _picture(rows: list[list[_Item]], joins: Sequence[Join], ways: Sequence[list
     for item in everything:
         item.x += shift
     heights = {item: max(one.height for one in row) for row in rows for item in row}
+    ranks = {item: rank for rank, row in enumerate(rows) for item in row}
     labels = [LABEL_WIDTH / 2 * bool(join.label) for join in joins]
     beside = [way[-1].x + room for way, room in zip(ways, labels, strict=True)]
     right = max([item.right for item in everything] + beside, default=0.0)
@@ -231,6 +242,7 @@ def _picture(rows: list[list[_Item]], joins: Sequence[Join], ways: Sequence[list
             top=number(item.y),
             width=item.width,
             height=item.height,
+            rank=ranks[item],
         )
         for item in everything
         if item.node
@@ -239,11 +251,12 @@ def _picture(rows: list[list[_Item]], joins: Sequence[Join], ways: Sequence[list
         width=round(right + MARGIN),
         height=round(max((item.y + item.height for item in everything), default=0) + MARGIN),
         boxes=boxes,
-        lines=tuple(_line(join, way, heights) for join, way in zip(joins, ways, strict=True)),
+        lines=tuple(_line(join, way, heights, ranks) for join, way in zip(joins, ways, strict=True)),
+        tops=tuple(row[0].y for row in rows),
     )
 
 
-def _line(join: Join, way: Sequence[_Item], heights: Mapping[_Item, int]) -> Line:
+def _line(join: Join, way: Sequence[_Item], heights: Mapping[_Item, int], ranks: Mapping[_Item, int]) -> Line:
     """The edge from below the first box, straight through lanes, to the top of the last one."""
     first, last = way[0], way[-1]
     x, y = first.line_x, first.y + first.height
@@ -263,7 +276,14 @@ def _line(join: Join, way: Sequence[_Item], heights: Mapping[_Item, int]) -> Lin
         at = lane.line_x + LABEL_GAP, lane.y + heights[lane] / 2
     else:
         at = (first.line_x + last.line_x) / 2 + LABEL_GAP, (first.y + first.height + last.y) / 2
-    return Line(join=join, path="".join(parts), label_x=number(at[0]), label_y=number(at[1] + 4))
+    return Line(
+        join=join,
+        path="".join(parts),
+        label_x=number(at[0]),
+        label_y=number(at[1] + LABEL_DROP),
+        ranks=(ranks[first], ranks[last]),
+        label_rank=ranks[first if lane is last else lane],
+    )
 
 
 def number(value: float) -> str:

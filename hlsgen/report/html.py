@@ -26,7 +26,7 @@ from hlsgen.report.explored import Search, explored_line
 from hlsgen.report.fit import fit_line, percent_text
 from hlsgen.report.frames import calibration_line, clipping_line
 from hlsgen.report.front_picture import FrontPicture, draw_front
-from hlsgen.report.graph_picture import GraphPicture
+from hlsgen.report.graph_parts import PartedGraph
 from hlsgen.report.interface import interface_text
 from hlsgen.report.mixture import mixture_note
 from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
@@ -91,7 +91,7 @@ class Page:
     about: str
     contents: tuple[tuple[str, str], ...]
     tiles: tuple[Tile, ...]
-    graph: GraphPicture | None
+    graph: PartedGraph | None
     cycles: BarChart | None
     instance: Table | None
     kernels: Table | None

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from hlsgen.report.charts import RESOURCES, TITLES
 from hlsgen.report.content import Report
 from hlsgen.report.figures import Fifo, Layer
-from hlsgen.report.graph_picture import GraphPicture, Join, Node, draw_graph
+from hlsgen.report.graph_parts import PartedGraph, parted
+from hlsgen.report.graph_picture import Join, Node, draw_graph
 from hlsgen.report.structure import Port
 
 MOST_TITLE, MOST_PORT_TITLE = 30, 22
@@ -16,9 +17,11 @@ MOST_LINE = 43
 """Characters of a line below it."""
 DEEP_WORDS = 64
 """A FIFO of that many words makes a thick edge."""
+UNBROKEN = "\N{NO-BREAK SPACE}"
+"""Inside what a narrow column of a table shall not break."""
 
 
-def graph_picture(report: Report) -> GraphPicture | None:
+def graph_picture(report: Report) -> PartedGraph | None:
     """The picture of the graph; None: it is too large to be drawn."""
     slowest = max(layer.interval_cycles for layer in report.layers)
     nodes = [_port_node(f"in:{port.name}", port, "input") for port in report.graph.inputs]
@@ -37,7 +40,8 @@ def graph_picture(report: Report) -> GraphPicture | None:
         _join(sources[port.source], f"out:{port.name}", [fifos[name] for name in port.fifos])
         for port in report.graph.outputs
     ]
-    return draw_graph(nodes, joins)
+    drawn = draw_graph(nodes, joins)
+    return None if drawn is None else parted(drawn)
 
 
 def _layer_node(key: str, layer: Layer, *, hot: bool) -> Node:
@@ -91,14 +95,14 @@ def folding_text(layer: Layer) -> str:
     """The folding in a line: PX 1 · PE 2 · SIMD 1 · packed; of a convolution's kernel ROWS instead of PX."""
     folding = layer.folding
     sizes = [("PX", folding.px), ("ROWS", folding.rows), ("PE", folding.pe), ("SIMD", folding.simd)]
-    parts = [f"{name} {size}" for name, size in sizes if size is not None]
+    parts = [f"{name}{UNBROKEN}{size}" for name, size in sizes if size is not None]
     if layer.macs:
         parts += [kind for kind in (folding.multipliers, folding.arithmetic, folding.algorithm) if kind]
     return " · ".join(parts)
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    return " × ".join(map(str, shape))
+    return f"{UNBROKEN}×{UNBROKEN}".join(map(str, shape))
 
 
 def shortened(text: str, most: int) -> str:

@@ -246,13 +246,10 @@ class _MixedSearch:
         self.tails = Tails(graph, board, constraints, clock_mhz, batch)
         self.placed: dict[tuple[Resources, int], Amounts | None] = {}
         self.kept: list[_Mixture] = []
+        self.best_rate = least
         self.frame_bytes = sum(
             math.prod(port.tensor.shape) * _bytes(port.tensor.type) for port in graph.inputs
         )
-
-    @property
-    def best_rate(self) -> float:
-        return max((one.rate for one in self.kept), default=self.least)
 
     def best(self) -> MixedHardware:
         found = self.tails.cuts
@@ -376,6 +373,7 @@ class _MixedSearch:
                 wanted = interval if back >= 1 / interval else int(1 / back)
                 timed = replace(rounds, cycles=cycles)
                 self.kept.append(_Mixture(rate=found, cut=cut, search=search, rounds=timed, interval=wanted))
+                self.best_rate = max(self.best_rate, found)
 
     def _ddr_rate(self, search: SharedSearch, rounds: Rounds, interval: int) -> float:
         """Bytes a cycle of a processor beside the streaming kernel, which writes what the processors read,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
+from hlsgen.cpu.torch_functions import MAKERS as VALUES
+from hlsgen.cpu.values import limits_of
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer
-from hlsgen.layers.binary import Add, Binary, Mul, Sub
+from hlsgen.layers.binary import Add, Mul, Sub
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
@@ -80,10 +83,7 @@ class Products(nn.Module):
                 bias=bool(bias.size),
                 **quantised,
             )
-        self.limits = tuple(
-            None if code is None else float(code) * layer.accumulator.resolution  # type: ignore[union-attr]
-            for code in layer.clamp_codes
-        )
+        self.limits = limits_of(layer)
         with torch.no_grad():
             shape = self.products.weight.shape
             self.products.weight.copy_(torch.from_numpy(np.array(weights, np.float64)).reshape(shape))
@@ -181,33 +181,9 @@ def limited(x: Tensor, low: float | None, high: float | None) -> Tensor:
     return x if low is None and high is None else torch.clamp(x, low, high)
 
 
-def _clamp(layer: Clamp) -> Callable[[Tensor], Tensor]:
-    low, high = (
-        None if code is None else float(code) * layer.source_type.resolution for code in layer.limit_codes
-    )
-    return lambda x: limited(x, low, high)
-
-
 def _leaky(layer: Leaky) -> Callable[[Tensor], Tensor]:
     slopes = torch.from_numpy(layer.fixed_slope.decode(layer.slopes)).reshape(-1, 1, 1)
     return lambda x: torch.where(x >= 0, x, x * slopes.to(x.dtype))
-
-
-def _cast(_layer: Cast) -> Callable[[Tensor], Tensor]:
-    return lambda x: x
-
-
-def _concat(layer: Concat) -> Callable[..., Tensor]:
-    return lambda *parts: torch.cat(parts, dim=1 + layer.axis)
-
-
-def _binary(layer: Binary) -> Callable[[Tensor, Tensor], Tensor]:
-    operations: dict[type, Callable[[Tensor, Tensor], Tensor]] = {
-        Add: lambda left, right: left + right,
-        Sub: lambda left, right: left - right,
-        Mul: lambda left, right: left * right,
-    }
-    return operations[type(layer)]
 
 
 def _pool2d(layer: Pool2d) -> Callable[[Tensor], Tensor]:
@@ -240,46 +216,16 @@ def _global_pool(layer: GlobalPool) -> Callable[[Tensor], Tensor]:
     return lambda x: x.sum(dim=(2, 3), keepdim=True) / layer.pixels
 
 
-def _adaptive_pool(layer: AdaptivePool) -> Callable[[Tensor], Tensor]:
-    if layer.function == "max":
-        return lambda x: nn.functional.adaptive_max_pool2d(x, layer.size)
-    return lambda x: nn.functional.adaptive_avg_pool2d(x, layer.size)
-
-
-def _rearrange(layer: Rearrange) -> Callable[[Tensor], Tensor]:
-    indices = torch.from_numpy(layer.indices)
-    return lambda x: x.flatten(1)[:, indices]
-
-
-def _pad(layer: Pad) -> Callable[[Tensor], Tensor]:
-    top, left, bottom, right = layer.padding
-    type_ = layer.source.type
-    assert isinstance(type_, FixedType)
-    value = float(layer.value_code) * type_.resolution
-    return lambda x: nn.functional.pad(x, (left, right, top, bottom, *layer.channels), value=value)
-
-
-def _crop(layer: Crop) -> Callable[[Tensor], Tensor]:
-    cuts = tuple(
-        slice(first, first + (count - 1) * step + 1, step)
-        for first, count, step in zip(layer.begin, layer.size, layer.step, strict=True)
-    )
-    return lambda x: x[(slice(None), *cuts)]
-
-
 MAKERS: dict[type[Layer], Callable[[Any], Callable[..., Tensor]]] = {
-    AdaptivePool: _adaptive_pool,
-    Add: _binary,
-    Cast: _cast,
-    Clamp: _clamp,
-    Concat: _concat,
-    Crop: _crop,
+    **{
+        kind: partial(VALUES[kind], torch)
+        for kind in (AdaptivePool, Add, Cast, Clamp, Concat, Crop, Mul, Pad, Rearrange, Sub)
+    },
     GlobalPool: _global_pool,
     Leaky: _leaky,
-    Mul: _binary,
-    Pad: _pad,
     Pool2d: _pool2d,
-    Rearrange: _rearrange,
-    Sub: _binary,
 }
-"""What computes a layer's values, by its kind; convolutions and dense layers have `Products`."""
+"""What computes a layer's values, by its kind; convolutions and dense layers have `Products`.
+
+Averages and slopes are computed in the type of the tensors: float64, where a trained network is judged.
+"""

@@ -353,7 +353,7 @@ NOT_DOCUMENTED = {
     # of the DSP: docs/layers.md says what follows from them
     "packing.LANE_BITS", "packing.PACKED_BITS", "packing.DSP_SUM_BITS", "packing.QUAD",
     # of golden's arithmetic, and of how a table is found
-    "conv2d.BLOCK_ELEMENTS", "packing.BLOCK_ELEMENTS", "conv2d.EXACT_IN_FLOAT64",
+    "convolved.BLOCK_ELEMENTS", "packing.BLOCK_ELEMENTS", "conv2d.EXACT_IN_FLOAT64",
     "conv2d.SINGLE_PRODUCT_BITS", "division.FITS_INT64",
     "piecewise.TAIL_ERROR", "piecewise.POINTS", "piecewise.NEAR_ZERO",
     "functions.SELU_ALPHA", "functions.SELU_SCALE",

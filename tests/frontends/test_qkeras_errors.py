@@ -323,7 +323,11 @@ def test_files_that_are_no_models(tmp_path: Path, h5: Path) -> None:
         file.writestr("other.txt", "")
     assert f"{archive} is no Keras model" in refusal(archive)
     (tmp_path / "empty").mkdir()
-    assert "it has no keras_metadata.pb" in refusal(tmp_path / "empty")
+    assert "no keras_metadata.pb or saved_model.pb describes its layers" in refusal(tmp_path / "empty")
+    (tmp_path / "empty" / "saved_model.pb").write_bytes(b"")
+    assert "no keras_metadata.pb or saved_model.pb describes its layers" in refusal(tmp_path / "empty")
+    (tmp_path / "empty" / "saved_model.pb").write_bytes(b"\xff\xff")
+    assert "is no Keras model" in refusal(tmp_path / "empty")
     (tmp_path / "empty" / "keras_metadata.pb").write_bytes(b"\xff\xff")
     assert "is no Keras model" in refusal(tmp_path / "empty")
     weights = tmp_path / "model.weights.h5"

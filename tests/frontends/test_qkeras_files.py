@@ -128,6 +128,34 @@ def test_files(form: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(computed(graph, arrays)[0], computed(direct, arrays)[0])
 
 
+def test_a_folder_as_tensorflow_wrote_it_before_2_5(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The description lies in saved_model.pb then, and what the optimiser left beside the weights."""
+    from tensorflow.core.protobuf import saved_model_pb2
+    from tf_keras.protobuf import saved_metadata_pb2
+
+    model, path = functional(VECTOR, L.Dense(3, activation="relu")), tmp_path / "net"
+    with quiet():
+        model.compile(K.optimizers.Adam(), "mse")
+        model.fit(np.ones((4, *VECTOR)), np.ones((4, 3)), verbose=0)
+        model.save(path, save_format="tf")
+    newer = graph_of_keras(path, name="net")
+    metadata, saved = saved_metadata_pb2.SavedMetadata(), saved_model_pb2.SavedModel()
+    metadata.ParseFromString((path / "keras_metadata.pb").read_bytes())
+    saved.ParseFromString((path / "saved_model.pb").read_bytes())
+    for node in metadata.nodes:
+        saved.meta_graphs[0].object_graph_def.nodes[node.node_id].user_object.metadata = node.metadata
+    (path / "saved_model.pb").write_bytes(saved.SerializeToString())
+    (path / "keras_metadata.pb").unlink()
+    capfd.readouterr()
+    graph, arrays = graph_of_keras(path, name="net"), inputs_for(newer)
+    assert kinds(graph) == ["dense", "clamp"]
+    np.testing.assert_array_equal(computed(graph, arrays)[0], computed(newer, arrays)[0])
+    np.testing.assert_allclose(computed(graph, arrays)[0], predicted(model, arrays)[0], rtol=1e-5)
+    assert "optimizer" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("form", ["h5", "keras"])
 def test_what_training_left_in_a_file_is_not_read(form: str, tmp_path: Path) -> None:
     model = functional(

@@ -17,6 +17,32 @@ function beside() {
         .map(shown);
 }
 
+/** What leaves its card: boxes of every element, and content that can only be scrolled to up or down. */
+function outside() {
+    const wide = [...document.querySelectorAll("section *")].filter(one => {
+        if (one.parentElement.closest(".scroll, svg")) return false;
+        const card = one.closest("section").getBoundingClientRect();
+        const own = one.getBoundingClientRect();
+        return own.width && (own.right > card.right + 0.5 || own.left < card.left - 0.5 || own.bottom > card.bottom + 0.5);
+    });
+    const high = [...document.querySelectorAll(".scroll")].filter(one => one.scrollHeight > one.clientHeight + 1);
+    return [...wide, ...high].map(shown);
+}
+
+/** What has to be scrolled to see all of it: wider than its card. */
+function scrolled() {
+    return [...document.querySelectorAll(".scroll")].filter(one => one.scrollWidth > one.clientWidth + 1).map(shown);
+}
+
+/** Boxes of the graph of which a part's picture does not show all. */
+function cut() {
+    return [...document.querySelectorAll(".graph .box rect")].filter(one => {
+        const picture = one.closest("svg").getBoundingClientRect();
+        const own = one.getBoundingClientRect();
+        return own.top < picture.top || own.bottom > picture.bottom || own.left < picture.left || own.right > picture.right;
+    }).map(one => shown(one.parentElement));
+}
+
 /** Texts of the graph that leave their box or lie on another text of it. */
 function crowded() {
     return [...document.querySelectorAll(".graph .box")].flatMap(box => {

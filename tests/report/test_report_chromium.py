@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.browser import Browser, browser, chromium
-from tests.support.report_builds import KINDS, built
+from tests.support.report_builds import DEEP_LAYERS, KINDS, built
 
 PROGRAM = chromium()
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
@@ -41,9 +41,30 @@ def test_everything_has_room(window: Browser, page: Path, width: int) -> None:
     assert window.value("document.documentElement.scrollWidth") <= width
     window.value("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert window.value("document.documentElement.scrollWidth") <= width
-    for check in ("clipped", "beside", "crowded", "covered"):
+    for check in ("clipped", "beside", "outside", "cut", "crowded", "covered"):
         assert wrong(window, check) == [], check
     assert window.value("document.querySelectorAll('section').length") >= 8
+
+
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("deep", tmp_path_factory.mktemp("deep")) / "report.html"
+
+
+@pytest.mark.parametrize(("width", "columns"), [(1400, 3), (1280, 3), (900, 2), (390, 1)])
+def test_all_of_a_deep_network_is_seen_at_once(window: Browser, deep: Path, width: int, columns: int) -> None:
+    """Its graph stands in parts side by side, without a box that scrolls."""
+    window.open(deep, width=width)
+    window.value("document.querySelectorAll('details').forEach(one => one.open = true)")
+    for check in ("clipped", "beside", "outside", "cut", "crowded", "covered"):
+        assert wrong(window, check) == [], check
+    assert window.value("document.querySelectorAll('.graph .box').length") == DEEP_LAYERS + 2
+    tops = "[...document.querySelectorAll('.graph')].map(one => Math.round(one.getBoundingClientRect().top))"
+    assert window.value(f"{tops}.filter((top, _, all) => top === all[0]).length") == columns
+    labels = "[...document.querySelectorAll('.graph .label')].map(one => one.textContent)"
+    assert window.value(f"{labels}.length") == DEEP_LAYERS + 1, "each edge has its label, once"
+    if width >= 1280:
+        assert wrong(window, "scrolled") == []
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -14,6 +14,7 @@ import pytest
 
 from hlsgen.report.charts import axis, percent
 from hlsgen.report.content import Report
+from hlsgen.report.graph_parts import LOW, PAGE_WIDTH, PART_GAP, parted
 from hlsgen.report.graph_picture import MOST_LANES, Join, Node, draw_graph
 from hlsgen.report.html import html_of_build, html_report
 from hlsgen.report.page_graph import shortened
@@ -316,6 +317,36 @@ def test_boxes_of_a_graph_do_not_overlap_and_edges_pass_beside_them() -> None:
             assert all(beside)
     middles = {sum(places[key][::2]) / 2 for key in ("a", "c", "d1", "d2", "e")}
     assert len(middles) == 1, "the longest path stands straight"
+
+
+@pytest.mark.parametrize("layers", [1, 4, 5, 9, 12, 40, 150])
+@pytest.mark.parametrize("skip", [0, 3])
+def test_parts_of_a_graph_hold_all_of_it_once(layers: int, skip: int) -> None:
+    """skip: every layer that has one so many further down is joined to that, too."""
+    joins = [Join(source=str(i), target=str(i + 1), label="2 × 1") for i in range(layers - 1)]
+    if skip:
+        joins += [Join(source=str(i), target=str(i + skip), label="8 × 1") for i in range(layers - skip)]
+    picture = draw_graph([node(str(index)) for index in range(layers)], joins)
+    assert picture is not None
+    found = parted(picture)
+    assert found.tall == (picture.height > LOW)
+    assert [box for part in found.parts for box in part.boxes] == list(picture.boxes)
+    assert sum(len(part.labels) for part in found.parts) == len(joins)
+    bottom = 0.0
+    for part in found.parts:
+        assert float(part.top) == pytest.approx(bottom), "parts follow each other without a gap"
+        bottom += float(part.height)
+        for box in part.boxes:
+            assert float(box.top) >= float(part.top) and float(box.top) + box.height <= bottom
+        for line in part.labels:
+            assert float(part.top) + 8 <= float(line.label_y) <= bottom - 3, "a label is cut"
+        assert {line.join for line in part.labels} <= {line.join for line in part.lines}
+    assert bottom == pytest.approx(picture.height, abs=0.2)
+    if not found.tall or 2 * found.width + PART_GAP > PAGE_WIDTH:
+        assert len(found.parts) == 1
+    elif layers > 5:
+        assert len(found.parts) > 1
+    assert all(float(part.height) < 1000 for part in found.parts) or len(found.parts) == 1
 
 
 def test_a_graph_with_too_many_edges_is_not_drawn() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,13 @@ from tests.support.networks import convolution, residual_network, tensor
 from tests.support.small_design import DESIGN
 
 KINDS = ("layer", "dataflow", "best", "tasks", "auto", "names")
+DEEP_LAYERS = 14
 
 
 def built(kind: str, folder: Path) -> Path:
-    """The build folder of a layer, a network of a style or of the fastest, best mapping or long names."""
+    """The build folder of a layer, a network of a style or of the fastest, best mapping, long names, or
+    ("deep") many layers.
+    """
     target = folder / kind
     if kind == "layer":
         path = folder / "small.yaml"
@@ -32,7 +36,7 @@ def built(kind: str, folder: Path) -> Path:
             patch.delenv(VARIABLE, raising=False)
             build(hlsgen.load(path), target, csim=False)
         return target
-    graph = _long_names() if kind == "names" else residual_network()
+    graph = {"names": _long_names, "deep": _deep}.get(kind, residual_network)()
     options = Options(
         board="zcu102" if kind in ("tasks", "auto") else "u200",
         clock_mhz=None,
@@ -60,6 +64,17 @@ def streaming(board: str, target: Path) -> Path:
     )
     build(Design(from_graph(graph, options, "test")), target, frames=1, csim=False)
     return target
+
+
+def _deep() -> Graph:
+    """A chain of layers that is higher than a screen."""
+    names = ["x", *(f"features_{index}" for index in range(DEEP_LAYERS))]
+    layers = tuple(
+        convolution(name, source, (3 if source == "x" else 4, 8, 8), 4, seed=seed)
+        for seed, (source, name) in enumerate(pairwise(names))
+    )
+    outputs = (Port.of("scores", tensor((4, 8, 8)), names[-1]),)
+    return Graph(name="deep", inputs=(Port.of("x", tensor((3, 8, 8))),), layers=layers, outputs=outputs)
 
 
 def _long_names() -> Graph:

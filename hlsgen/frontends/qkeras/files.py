@@ -193,24 +193,51 @@ def _of_json(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def _of_folder(path: Path) -> tuple[dict[str, Any], str]:
-    """The description of a SavedModel's root. Only legacy Keras writes one."""
-    metadata = path / "keras_metadata.pb"
-    if not metadata.exists():
+    """The description of a SavedModel's root. Only legacy Keras writes one: to a file of its own since
+    TensorFlow 2.5, beside the graph before.
+    """
+    metadata, model = path / "keras_metadata.pb", path / "saved_model.pb"
+    if metadata.exists():
+        found = _described_beside(metadata)
+    elif model.exists():
+        found = _described_in_model(model)
+    else:
+        found = None
+    if found is None:
         raise problem(
-            f"the folder {path} holds no Keras model: it has no keras_metadata.pb",
+            f"the folder {path} holds no Keras model: no keras_metadata.pb or saved_model.pb "
+            "describes its layers",
             'a SavedModel written by model.save("folder") of tf_keras, or a .h5 or .keras file',
         )
+    return _parsed(found), "2"
+
+
+def _described_beside(metadata: Path) -> str | None:
     from tf_keras.protobuf import saved_metadata_pb2
 
-    saved = saved_metadata_pb2.SavedMetadata()
+    saved = _message(saved_metadata_pb2.SavedMetadata(), metadata)
+    return next((node.metadata for node in saved.nodes if node.node_path == "root"), None)
+
+
+def _described_in_model(model: Path) -> str | None:
+    """What Keras before TensorFlow 2.5 says of the root object; the graph is parsed with it, but not used."""
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    saved = _message(saved_model_pb2.SavedModel(), model)
+    for graph in saved.meta_graphs:
+        root = graph.object_graph_def.nodes[0] if graph.object_graph_def.nodes else None
+        if root is not None and root.user_object.identifier.startswith("_tf_keras_"):
+            return str(root.user_object.metadata) or None
+    return None
+
+
+def _message(empty: Any, path: Path) -> Any:
+    """The message of protobuf in a file. Raises ValueError: it is none."""
     try:
-        saved.ParseFromString(_limited(metadata))
+        empty.ParseFromString(_limited(path))
     except Exception as error:  # of protobuf's, for what is no message
         raise ValueError(str(error)) from None
-    for node in saved.nodes:
-        if node.node_path == "root":
-            return _parsed(node.metadata), "2"
-    raise ValueError("its keras_metadata.pb describes no model")
+    return empty
 
 
 def _limited(path: Path) -> bytes:

@@ -228,6 +228,7 @@ def _load_weights(model: Any, file: KerasFile, path: Path) -> None:
     status = model.load_weights(str(path))
     if file.form == "folder":
         status.assert_existing_objects_matched()
+        status.expect_partial()  # what an optimiser left there is not wanted, and no warning
     missing = [str(variable.name) for variable in _arrays_of(model) if np.isnan(variable.numpy()).all()]
     if missing:
         message = f"{file.weights} holds no numbers for the weights {', '.join(missing[:5])}"

@@ -1,4 +1,4 @@
-"""Reasons for an II that were wrong too often in public reports: the loop is undecided, its II an estimate."""
+"""Reasons for an II that public reports often contradict: undecided loops, with their II as an estimate."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def found_of(row: Row) -> int | None:
 
 def is_right(row: Row) -> bool:
     """Whether that is the vendor's."""
-    return found_of(row) == row["vendor_ii"]
+    return found_of(row) == int(row["vendor_ii"])
 
 
 def records_of(rows: Iterable[Row]) -> dict[Ground, Record]:

@@ -41,7 +41,8 @@ MOST_SHOWN = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A loop as hlsgen schedules it; ii None: undecided. between: what it is without and with chains."""
+    """A loop as hlsgen schedules it; ii None: undecided. between: what it is without and with chains.
+    estimate, grounds: the II that is likely and what it rests on (hlsgen/schedule/confidence.py)."""
 
     file: str
     line: int
@@ -53,6 +54,8 @@ class Found:
     depth: int
     chain_ns: float
     reasons: tuple[str, ...]
+    estimate: int | None = None
+    grounds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +80,8 @@ class Compared:
     chain_ns: float | None
     why: str
     said: str
+    estimate: int | None
+    grounds: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +95,7 @@ class Scheduled:
 def schedule_of(solution: VendorSolution) -> Scheduled:
     """hlsgen's schedule of a solution's sources. Raises DesignError or ToolError: they do not compile."""
     from hlsgen.schedule.component import Component, Target
+    from hlsgen.schedule.confidence import grounds_of
     from hlsgen.schedule.kernels import schedule_components
 
     report = solution.report
@@ -125,6 +131,8 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
             depth=loop.depth,
             chain_ns=loop.chain_ns,
             reasons=loop.reasons,
+            estimate=loop.estimate,
+            grounds=tuple(ground.name for ground in grounds_of(loop)),
         )
         for loop in sorted(kernel.loops, key=_calls_of)
         if loop.place is not None
@@ -246,6 +254,8 @@ def _compared(
         chain_ns=found.chain_ns if found else None,
         why=why[:600],
         said=loop.said[:300],
+        estimate=found.estimate if found else None,
+        grounds=found.grounds if found else (),
     )
 
 

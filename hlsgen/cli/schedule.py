@@ -204,7 +204,8 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
         title = f"{kernel.kernel}: {kernel.part}, {clock}"
         table = Table("loop", "II", "known", "depth ~", "chain ~ ns", "trips", title=title)
         for loop in kernel.loops:
-            interval = "?" if loop.interval is None else str(loop.interval)
+            guessed = "?" if loop.estimate is None else f"? (~ {loop.estimate})"
+            interval = guessed if loop.interval is None else str(loop.interval)
             asked = "" if loop.interval == loop.target else f" (asked {loop.target})"
             table.add_row(
                 loop.title,

@@ -10,6 +10,7 @@ from hlsgen.schedule.balance import balance
 from hlsgen.schedule.begun_anew import flattens_imperfect
 from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
+from hlsgen.schedule.confidence import trusted
 from hlsgen.schedule.constant_indices import split_constant_dimensions
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
@@ -151,7 +152,7 @@ def _of_function(
             verdict if split.isdisjoint(verdict.region.accesses) else verdict.again() for verdict in verdicts
         ]
     without_copies(verdicts, dataflows)
-    results = [verdict.result() for verdict in verdicts]
+    results = [trusted(verdict.result()) for verdict in verdicts]
     pipelined = {id(verdict.loop) for verdict in verdicts}
     others = [
         Verdict(builder, loop, module, sites, 1, target.delays)

@@ -77,6 +77,8 @@ class LoopSchedule:
     tier: Tier
     interval: int | None
     """The II; None where it is undecided."""
+    estimate: int | None = None
+    """Of a loop that is undecided: the II that it likely has, if one was found (confidence.py)."""
     between: tuple[int, int]
     """The least and the greatest II that is possible by what is known."""
     reasons: tuple[str, ...]
@@ -134,6 +136,7 @@ class LoopSchedule:
             "automatic": self.automatic,
             "ii_target": self.target,
             "ii": self.interval,
+            "ii_estimated": self.estimate,
             "ii_between": list(self.between),
             "known": self.tier.value,
             "reasons": list(self.reasons),
@@ -158,9 +161,10 @@ class LoopSchedule:
 
     @property
     def misses_target(self) -> bool:
-        """Whether the II is more than asked for, by how much it may not be known."""
-        if self.interval is not None:
-            return self.interval > self.target
+        """Whether the II is more than asked for, as far as is known or likely."""
+        likely = self.interval or self.estimate
+        if likely is not None:
+            return likely > self.target
         return self.between[0] > self.target and not self.unknown_calls and not self.rolled
 
     @property

@@ -75,7 +75,7 @@ def test_a_chain_beyond_the_budget_is_said() -> None:
 
 def test_a_pipeline_that_nobody_asked_for_keeps_within_the_budget() -> None:
     asked, by_itself = (schedules("2020.2", ZU3, 6.67, None)[name] for name in ("hashed", "hashed_by_itself"))
-    assert by_itself.automatic and by_itself.fits_budget and by_itself.interval == asked.between[1] > 1
+    assert by_itself.automatic and by_itself.fits_budget and by_itself.estimate == asked.between[1] > 1
     assert not asked.automatic and not asked.fits_budget
 
 

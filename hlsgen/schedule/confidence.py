@@ -1,0 +1,168 @@
+"""How often each kind of reason for an II was right in public reports, and which kinds therefore decide none.
+
+The table below is the only place where that is stated. An II that rests on a reason which was wrong in a
+considerable share of loops is said as an estimate of a loop that is undecided, whatever it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from hlsgen.schedule.delays import FLOATS
+from hlsgen.schedule.results import LoopSchedule, Tier
+
+END = "the condition that ends the loop"
+"""What a recurrence through the way out of a loop is called."""
+
+
+class Ground(StrEnum):
+    """What an II rests on."""
+
+    END = "the cycle in which the condition that ends the loop is known"
+    FLOATS = "floating-point cores between two iterations"
+    CHAIN = "a chain of registers between two iterations"
+    MEMORY = "a word of a memory that one iteration leaves to another"
+    ASSUMED = "a dependence through a memory that cannot be ruled out"
+    AXI = "the words of an AXI port"
+    RUN_TIME = "the ports of banks that are chosen at run time"
+    WRITES = "several writes of one bank"
+    PORTS = "the ports of a bank in a pipeline that a pragma asks for"
+    PORTS_UNASKED = "the ports of a bank in a pipeline that no pragma asks for"
+    STREAM = "several accesses of one stream"
+    ALLOCATION = "the cores or instances that a pragma allows"
+    MET = "nothing that keeps it above what is asked for"
+    MET_AXI = "nothing that keeps it above what is asked for, beside words of AXI ports"
+    MET_TURNED = (
+        "nothing that keeps it above what is asked for, beside a bank that is chosen, read and written"
+    )
+    MET_SHARED = "nothing that keeps it above what is asked for, beside a bank that is read and written"
+    MET_SHARED_UNASKED = "nothing that keeps it up, unasked, beside a bank that is read and written"
+    MET_COPIES = "nothing that keeps it above what is asked for, beside a bank with more ports than two"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """Of loops whose II was said for a reason: how many, of how many owners, and of how many it was right."""
+
+    loops: int
+    right: int
+    owners: int
+
+    @property
+    def decides(self) -> bool:
+        """Whether a reason decides an II: unless too many were wrong, over several owners."""
+        if self.loops < FEWEST_LOOPS or self.owners < FEWEST_OWNERS:
+            return True
+        return self.right >= LEAST_RIGHT * self.loops
+
+
+FEWEST_LOOPS = 3
+FEWEST_OWNERS = 2
+"""One owner's loops are often one loop many times."""
+LEAST_RIGHT = 0.75
+
+RECORDS: Mapping[Ground, Record] = {
+    Ground.END: Record(loops=2, right=2, owners=2),
+    Ground.FLOATS: Record(loops=13, right=11, owners=6),
+    Ground.CHAIN: Record(loops=7, right=3, owners=5),
+    Ground.MEMORY: Record(loops=9, right=8, owners=4),
+    Ground.ASSUMED: Record(loops=1, right=1, owners=1),
+    Ground.AXI: Record(loops=24, right=22, owners=13),
+    Ground.RUN_TIME: Record(loops=14, right=12, owners=5),
+    Ground.WRITES: Record(loops=35, right=27, owners=14),
+    Ground.PORTS: Record(loops=8, right=7, owners=6),
+    Ground.PORTS_UNASKED: Record(loops=21, right=17, owners=17),
+    Ground.STREAM: Record(loops=2, right=2, owners=1),
+    Ground.MET: Record(loops=489, right=473, owners=99),
+    Ground.MET_AXI: Record(loops=186, right=183, owners=52),
+    Ground.MET_TURNED: Record(loops=12, right=10, owners=7),
+    Ground.MET_SHARED: Record(loops=25, right=24, owners=16),
+    Ground.MET_SHARED_UNASKED: Record(loops=23, right=20, owners=13),
+    Ground.MET_COPIES: Record(loops=22, right=20, owners=13),
+}
+"""Over all public designs that schedules were scored on (docs/schedule.md); a loop counts for each of its
+reasons. benchmarks/schedule_folds.py prints it."""
+
+
+def grounds_of(loop: LoopSchedule) -> tuple[Ground, ...]:
+    """What the II of a loop rests on, of which there may be several."""
+    above = tuple(dict.fromkeys([*_recurring(loop), *_of_ports(loop), *_of_words(loop)]))
+    return above or (_met(loop),)
+
+
+def _recurring(loop: LoopSchedule) -> Iterator[Ground]:
+    recurrence = loop.recurrence
+    if recurrence is None:
+        return
+    if recurrence.through == END:
+        yield Ground.END
+    elif recurrence.through != "register":
+        yield Ground.ASSUMED if recurrence.assumed else Ground.MEMORY
+    else:
+        floats = any(step.kind in FLOATS for step in recurrence.steps)
+        yield Ground.FLOATS if floats else Ground.CHAIN
+
+
+def _of_ports(loop: LoopSchedule) -> Iterator[Ground]:
+    for bank in loop.banks:
+        if bank.interval <= loop.target:
+            continue
+        if bank.storage == AXI_STORAGE:
+            yield Ground.AXI
+        elif bank.runtime:
+            yield Ground.RUN_TIME
+        elif bank.writes > 1:
+            yield Ground.WRITES
+        else:
+            yield Ground.PORTS_UNASKED if loop.automatic else Ground.PORTS
+
+
+AXI_STORAGE = "axi"
+PORTS = 2
+"""Of most memories."""
+
+
+def _of_words(loop: LoopSchedule) -> Iterator[Ground]:
+    for reason in loop.reasons:
+        if "accesses of stream" in reason:
+            yield Ground.STREAM
+        elif "where a pragma allows" in reason:
+            yield Ground.ALLOCATION
+
+
+def _met(loop: LoopSchedule) -> Ground:
+    local = [bank for bank in loop.banks if bank.storage != AXI_STORAGE]
+    shared = [bank for bank in local if bank.reads and bank.writes]
+    if any(bank.together > PORTS * loop.target for bank in local):
+        return Ground.MET_COPIES
+    if any(bank.runtime for bank in shared):
+        return Ground.MET_TURNED
+    if shared:
+        return Ground.MET_SHARED_UNASKED if loop.automatic else Ground.MET_SHARED
+    return Ground.MET if len(local) == len(loop.banks) else Ground.MET_AXI
+
+
+def trusted(loop: LoopSchedule) -> LoopSchedule:
+    """The loop; undecided, with its II as an estimate, if that rests on a reason that was wrong too often."""
+    if loop.interval is None:
+        return loop
+    doubted = [ground for ground in grounds_of(loop) if ground in RECORDS and not RECORDS[ground].decides]
+    if not doubted:
+        return loop
+    return replace(
+        loop,
+        tier=Tier.UNDECIDED,
+        interval=None,
+        estimate=loop.interval,
+        reasons=(*(_says(loop.interval, ground) for ground in doubted), *loop.reasons),
+    )
+
+
+def _says(interval: int, ground: Ground) -> str:
+    record = RECORDS[ground]
+    return (
+        f"II {interval} is an estimate: it rests on {ground}, and of {record.loops} such IIs "
+        f"{record.right} were those of public reports"
+    )

@@ -232,7 +232,8 @@ class _Loading:
             found.add(self._part(saved))
         for saved in contents.parts:
             for tensor, port in zip(saved.inputs, found[saved.name].inputs, strict=True):
-                assert tensor.source is not None, f"input {tensor.name} has no source"
+                if tensor.source is None:
+                    raise ValueError(f"input {tensor.name} has no source")
                 port.connect(_output(found, tensor.source))
         for source, result in zip(contents.results, found.results, strict=True):
             result.connect(_output(found, source))
@@ -291,13 +292,14 @@ def _shape(saved: SavedTensor) -> tuple[int, int, int]:
 def _check_model(model: bytes, path: Path) -> None:
     """Weights lie in the model: a name of a file elsewhere would be read by who runs it."""
     from hlsgen.cpu.packages import package
+    from hlsgen.frontends.onnx.model import external_tensors
 
     onnx = package("onnx")
     try:
         found = onnx.load_model_from_string(model)
     except Exception as error:  # of protobuf's own classes
         raise _no_archive(path, f"a model that ONNX cannot read ({error})") from None
-    if any(one.data_location == onnx.TensorProto.EXTERNAL for one in found.graph.initializer):
+    if any(external_tensors(onnx, found)):
         raise _no_archive(path, "a model whose weights lie in other files")
 
 

@@ -145,15 +145,21 @@ def test_files_from_others_are_data(mixed: Pipeline, tmp_path: Path) -> None:
     with zipfile.ZipFile(good) as archive:
         contents = json.loads(archive.read("pipeline.json"))
         model = onnx.load_model_from_string(archive.read("parts/a/model.onnx"))
-    model.graph.initializer[0].data_location = onnx.TensorProto.EXTERNAL
-    entry = model.graph.initializer[0].external_data.add()
-    entry.key, entry.value = "location", "/etc/passwd"
+    elsewhere = onnx.numpy_helper.from_array(np.zeros(3, np.float32), "elsewhere")
+    elsewhere.data_location = onnx.TensorProto.EXTERNAL
+    elsewhere.external_data.add(key="location", value="/etc/passwd")
+    constant, sparse = (onnx.ModelProto.FromString(model.SerializeToString()) for _ in range(2))
+    model.graph.initializer[0].CopyFrom(elsewhere)
+    constant.graph.node.append(onnx.helper.make_node("Constant", [], ["elsewhere"], value=elsewhere))
+    sparse.graph.sparse_initializer.add(values=elsewhere, dims=[3])
     cycle = json.loads(json.dumps(contents))
     cycle["parts"][0]["inputs"][0]["source"] = ["c", cycle["parts"][2]["outputs"][0]["name"]]
     named = json.loads(json.dumps(contents))
     named["parts"][0]["name"] = "../../a"
     cases = {
         "weights lie in other files": {"model": model.SerializeToString()},
+        "lie in other files": {"model": constant.SerializeToString()},
+        "in other files": {"model": sparse.SerializeToString()},
         "cannot read": {"model": b"not a model"},
         "name": {"pipeline": json.dumps(named).encode()},
         "format": {"pipeline": json.dumps({**contents, "format": "other"}).encode()},

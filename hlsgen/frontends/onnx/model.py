@@ -191,11 +191,19 @@ def external_files(path: Path) -> tuple[str, ...]:
     Raises as `loaded_model` does; whether they lie inside the folder is not looked at.
     """
     onnx = onnx_package()
-    proto = _parsed(onnx, path)
-    external = onnx.external_data_helper.uses_external_data
-    tensors = (tensor for graph in (proto.graph, *proto.functions) for tensor in _tensors(graph))
-    entries = (entry for tensor in tensors if external(tensor) for entry in tensor.external_data)
+    entries = (
+        entry for tensor in external_tensors(onnx, _parsed(onnx, path)) for entry in tensor.external_data
+    )
     return tuple(sorted({entry.value for entry in entries if entry.key == "location"}))
+
+
+def external_tensors(onnx: ModuleType, proto: Any) -> Iterator[Any]:
+    """Every TensorProto of a ModelProto whose data lie in another file, wherever in the model it stands."""
+    graphs = (proto.graph, *proto.functions)
+    return filter(
+        onnx.external_data_helper.uses_external_data,
+        (tensor for graph in graphs for tensor in _tensors(graph)),
+    )
 
 
 def _refuse(title: str, message: str, fix: str) -> DesignError:
@@ -229,27 +237,30 @@ def _first_line(error: Exception) -> str:
 def _tensors(graph: Any) -> Iterator[Any]:
     """Every TensorProto of a graph or function: initialisers and attributes, those of inner graphs too."""
     yield from getattr(graph, "initializer", ())
+    sparse = list(getattr(graph, "sparse_initializer", ()))
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.HasField("t"):
                 yield attribute.t
             yield from attribute.tensors
+            sparse += [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
+            sparse += attribute.sparse_tensors
             for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
                 yield from _tensors(inner)
+    for one in sparse:
+        yield from (one.values, one.indices)
 
 
 def _with_external_data(onnx: ModuleType, proto: Any, folder: Path | None, title: str) -> Any:
     """The model with its external tensors read. The caller's own ModelProto stays as it is."""
-    external = onnx.external_data_helper.uses_external_data
-    graphs = [proto.graph, *proto.functions]
-    if not any(external(tensor) for graph in graphs for tensor in _tensors(graph)):
+    tensors = list(external_tensors(onnx, proto))
+    if not tensors:
         return proto
     if folder is None:
         message = "its weights are external data, and a model without a file has no folder to look in"
         raise _refuse(title, message, "pass the path of the .onnx file, or load the external data first")
-    for graph in graphs:
-        for tensor in filter(external, _tensors(graph)):
-            _read_external(onnx, tensor, folder, title)
+    for tensor in tensors:
+        _read_external(onnx, tensor, folder, title)
     return proto
 
 

@@ -7,12 +7,15 @@ import logging
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from hlsgen.base.errors import HlsgenWarning
 from hlsgen.cli.commands import cli
+from hlsgen.cli.loudness import quiet
 from tests.support.small_design import DESIGN
 
 STEP = re.compile(r"^\[ *\d+\.\d\d s\] .+$")
@@ -40,6 +43,8 @@ def test_every_command_has_both(command: str) -> None:
         assert options.count(option) == 1
     _, error = ran(command, "-q", "-v", "--no-such-option", code=2)
     assert error
+    assert not quiet(), "a command that did not begin leaves the next one as it was"
+    assert not any(one[2] is HlsgenWarning for one in warnings.filters)
 
 
 def test_verbose_shows_steps_with_their_times_and_commands(design: Path) -> None:

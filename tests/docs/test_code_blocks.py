@@ -26,6 +26,7 @@ from tests.support.places import ROOT
 OWN = {
     "accuracy.md": "test_accuracy_doc.py",
     "adding-a-layer.md": "test_adding_a_layer.py",
+    "asked-for.md": "test_asked_for_doc.py",
     "cedr.md": "test_cedr_doc.py",
     "memory.md": "test_memory_doc.py",
     "networks.md": "test_networks_doc.py",

@@ -106,17 +106,23 @@ def _may_be_top(function: Function, caller: str | None, here: Here) -> bool:
 
 
 def _callers(interfaces: list[Here]) -> dict[str, str]:
-    """{function with interfaces: another one of the file that names it}; a testbench's main is none."""
+    """{function with interfaces: another one of the file that names it}; a testbench's main is none.
+
+    A name that is a variable's where it stands names no function.
+    """
     wanted = {here.block.function.name.encode() for here in interfaces if here.block is not None}
     found: dict[str, str] = {}
     if not wanted:
         return found
-    module = interfaces[0].module
+    module, names = interfaces[0].module, interfaces[0].names
     for match in re.finditer(rb"[A-Za-z_]\w*", module.source.code):
-        if match.group() in wanted and match.group().decode() not in found:
-            block = module.block_at(match.start())
-            if block is not None and block.function.name not in ("main", match.group().decode()):
-                found[match.group().decode()] = block.function.name
+        name = match.group().decode()
+        if match.group() not in wanted or name in found:
+            continue
+        block = module.block_at(match.start())
+        if block is None or block.function.name in ("main", name) or names.variable(name, block) is not None:
+            continue
+        found[name] = block.function.name
     return found
 
 

@@ -180,6 +180,17 @@ def test_a_clean_file(folder: Path) -> None:
     assert document("lint", "a.cpp") == {"files": 1, "pragmas": 1, "errors": 0, "warnings": 0, "findings": []}
 
 
+def test_a_variable_of_the_top_functions_name_calls_nothing(folder: Path) -> None:
+    """A kernel may be called `first`, which its emitted loops have as a variable too."""
+    interface = "#pragma HLS interface m_axi port=x offset=slave bundle=gmem\n"
+    top = f"void first(int *x) {{\n{interface}    *x = 1;\n}}\n"
+    reads = "int counted() {\n    bool first = true;\n    if (first) {\n        return 1;\n    }\n    return 0;\n}\n"
+    (folder / "first.cpp").write_text(top + reads)
+    assert "interface-not-top" not in run("lint", "first.cpp").stdout
+    (folder / "first.cpp").write_text(f"{top}void other(int *x) {{\n    first(x);\n}}\n")
+    assert "`first` is called by `other`" in run("lint", "first.cpp").stdout
+
+
 def test_errors_end_with_1(folder: Path) -> None:
     (folder / "bad.cpp").write_text(BAD)
     (folder / "odd.cpp").write_text(ODD)

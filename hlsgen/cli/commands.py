@@ -22,6 +22,7 @@ from rich.table import Table
 from hlsgen.base.version import VERSION
 from hlsgen.cli.accuracy import accuracy
 from hlsgen.cli.cedr import cedr
+from hlsgen.cli.completion import BoardName
 from hlsgen.cli.console import (
     INTERRUPTED,
     as_json_option,
@@ -34,6 +35,7 @@ from hlsgen.cli.console import (
     working,
 )
 from hlsgen.cli.designs import GivenDesign, design_options, frame_options
+from hlsgen.cli.junit import junit_file, junit_option
 from hlsgen.cli.lint import lint
 from hlsgen.cli.loudness import add_loudness
 from hlsgen.cli.partition import partition
@@ -132,6 +134,7 @@ cli.add_command(trace)
 )
 @click.option("--no-csim", is_flag=True, help="Emit and report without C-simulation (no compiler needed).")
 @click.option("--no-schedule", is_flag=True, help="Do not schedule the emitted code (hlsgen schedule).")
+@junit_option
 def build(
     given: GivenDesign,
     as_json: bool,
@@ -140,9 +143,10 @@ def build(
     output: Path | None,
     no_csim: bool,
     no_schedule: bool,
+    junit: Path | None,
 ) -> None:
     """Check, map, emit, C-simulate, schedule and report DESIGN."""
-    with reporting(as_json):
+    with reporting(as_json), junit_file(junit, given.path) as write_junit:
         from hlsgen.api.project import build as build_project
 
         with working(as_json) as progress:
@@ -157,6 +161,7 @@ def build(
                 schedule=not no_schedule,
                 progress=progress,
             )
+        write_junit(project)
         if as_json:
             print_json({**project.report, "folder": str(folder)})
         else:
@@ -334,7 +339,14 @@ def explore(
     type=click.Path(path_type=Path),
     help="With PyTorch: a state_dict to load; with a .json file of Keras: its weights.",
 )
-@click.option("--board", metavar="B", default="u200", show_default=True, help="The board to design for.")
+@click.option(
+    "--board",
+    type=BoardName(),
+    metavar="B",
+    default="u200",
+    show_default=True,
+    help="The board to design for.",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DESIGN", help="[NAME.yaml]")
 @click.option("--force", is_flag=True, help="Replace a design file that is there already.")
 @as_json_option

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from hlsgen.base.progress import Progress
+from hlsgen.cli.completion import BoardName
 from hlsgen.cli.console import as_json_option, note
 
 if TYPE_CHECKING:
@@ -83,7 +84,12 @@ def design_options(command: F) -> F:
             metavar="P",
             help="Number types in place of the design's, as a design file has them: 8, auto, 'fixed<16,6>'.",
         ),
-        click.option("--board", metavar="B", help="Another board than the design's (see: hlsgen boards)."),
+        click.option(
+            "--board",
+            type=BoardName(),
+            metavar="B",
+            help="Another board than the design's (see: hlsgen boards).",
+        ),
         click.argument("design", type=click.Path(path_type=Path)),
     ):
         decorated = option(decorated)

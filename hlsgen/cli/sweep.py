@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
+from hlsgen.cli.completion import BoardName
 from hlsgen.cli.console import as_json_option, print_json, reporting, say, show
 from hlsgen.cli.loudness import quiet
 
@@ -54,7 +55,14 @@ class Target(click.ParamType[float]):
 
 @click.command()
 @click.argument("designs", nargs=-1, required=True, metavar="DESIGN...", type=click.Path(path_type=Path))
-@click.option("--board", "boards", multiple=True, metavar="B", help="Each design on it; may be repeated.")
+@click.option(
+    "--board",
+    "boards",
+    type=BoardName(),
+    multiple=True,
+    metavar="B",
+    help="Each design on it; may be repeated.",
+)
 @click.option(
     "--target-fps",
     "targets",

@@ -16,6 +16,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
+from hlsgen.cli.completion import BoardName
 from hlsgen.cli.console import as_json_option, note, print_json, remark, reporting, working
 from hlsgen.cli.loudness import quiet
 from hlsgen.cli.reports import print_synthesised
@@ -50,7 +51,7 @@ SHOWN_LINES = 8
     help="End all steps after so long, together [no limit].",
 )
 @click.option("--restart", is_flag=True, help="Run steps again that are complete.")
-@click.option("--board", metavar="B", help="With a design: another board than its own.")
+@click.option("--board", type=BoardName(), metavar="B", help="With a design: another board than its own.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Build folder [build/NAME]."
 )

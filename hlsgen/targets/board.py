@@ -311,7 +311,7 @@ def load_board(name: str | Path, *, folder: Path | None = None, place: Place | N
     if text.endswith(".yaml"):
         return _read(Path(text) if folder is None else folder / text, place)
     # The name comes from a design that anybody may have written: it must not leave the boards folder.
-    known = _known_names()
+    known = board_names()
     if re.fullmatch("[a-z][a-z0-9_]*", text) and text in known:
         return _read(data_folder("boards") / f"{text}.yaml")
     raise DesignError(replace(_unknown_board(text, known, folder), place=place))
@@ -352,10 +352,11 @@ def board_json_schema() -> dict[str, Any]:
 
 def list_boards() -> list[Board]:
     """Every board of the boards folder, by name. Raises DesignError: a board's file is wrong."""
-    return [_read(data_folder("boards") / f"{name}.yaml") for name in _known_names()]
+    return [_read(data_folder("boards") / f"{name}.yaml") for name in board_names()]
 
 
-def _known_names() -> list[str]:
+def board_names() -> list[str]:
+    """What `--board` takes besides files, sorted."""
     return sorted(path.stem for path in data_folder("boards").glob("*.yaml"))
 
 

@@ -19,30 +19,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from notebooks import pages_of
 
 LOG = get_plugin_logger("hlsgen")
-LATER = ("ci.md", "gallery.md")
-"""Pages with a place in the navigation that need not be there."""
 FENCE = re.compile(r"^(```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
 TICKED = re.compile(r"(`[^`\n]+`)")
 MENTION = re.compile(r'(?<![\w/\[.])(?<!\]\()docs/([\w-]+\.md)(?:, (?:"([^"\n]+)"|([A-Z]\w+)))?')
 OUTSIDE = re.compile(r"\[([^\]\n]+)\]\((\.\./[^)\s]+)\)")
-
-
-def on_config(config: Any) -> Any:
-    """Entries of the navigation whose page is still to come are left out."""
-    root = Path(config.docs_dir)
-    config.nav = _present(config.nav, root)
-    return config
-
-
-def _present(entries: list[Any], root: Path) -> list[Any]:
-    kept: list[Any] = []
-    for entry in entries:
-        value = next(iter(entry.values())) if isinstance(entry, dict) else entry
-        if isinstance(value, list):
-            kept.append({next(iter(entry)): _present(value, root)})
-        elif value not in LATER or (root / value).exists():
-            kept.append(entry)
-    return kept
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -28,6 +28,7 @@ OWN = {
     "adding-a-layer.md": "test_adding_a_layer.py",
     "asked-for.md": "test_asked_for_doc.py",
     "cedr.md": "test_cedr_doc.py",
+    "ci.md": "test_ci_doc.py",
     "memory.md": "test_memory_doc.py",
     "networks.md": "test_networks_doc.py",
     "ompss.md": "test_ompss_doc.py",

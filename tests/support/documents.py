@@ -32,7 +32,7 @@ def rows(text: str) -> Iterator[list[str]]:
 
 def files(text: str) -> dict[str, str]:
     """Blocks that are headed by a path and a colon, by that path."""
-    return dict(re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL))
+    return dict(re.findall(r"^`([\w/.-]+)`:\n\n```\w+\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL))
 
 
 def blocks(text: str, language: str) -> list[str]:

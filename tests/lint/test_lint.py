@@ -184,7 +184,7 @@ def test_a_variable_of_the_top_functions_name_calls_nothing(folder: Path) -> Non
     """A kernel may be called `first`, which its emitted loops have as a variable too."""
     interface = "#pragma HLS interface m_axi port=x offset=slave bundle=gmem\n"
     top = f"void first(int *x) {{\n{interface}    *x = 1;\n}}\n"
-    reads = "int counted() {\n    bool first = true;\n    if (first) {\n        return 1;\n    }\n    return 0;\n}\n"
+    reads = "int counted() {\n    bool first = true;\n    return first ? 1 : 0;\n}\n"
     (folder / "first.cpp").write_text(top + reads)
     assert "interface-not-top" not in run("lint", "first.cpp").stdout
     (folder / "first.cpp").write_text(f"{top}void other(int *x) {{\n    first(x);\n}}\n")

@@ -59,6 +59,12 @@ class NetworkProgram(Brief):
             f"C-simulation of that build's sources: {shown}",
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from hlsgen.api.notebook import program_card
+
+        return program_card(self).html()
+
 
 def program_for(
     design: Design,

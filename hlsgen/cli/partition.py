@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from hlsgen.base.rates import rate_text
 from hlsgen.cli.console import note, print_json, reporting, show, working
 from hlsgen.cli.designs import GivenDesign, design_options
 
@@ -78,23 +77,18 @@ def partition(
 
 def _show(found: Partitioned) -> None:
     """The partition as text."""
+    from hlsgen.partitioning.result import DEVICE_HEADS
+
     for line in found.notes:
         note(line)
     click.echo(found.headline)
     if found.found.binds:
         click.echo(f"binds: {', '.join(found.found.binds[:3])}")
-    names = [one.name for one in found.devices]
-    tasks = Table("task", "layers", "MACs", *names)
-    for number, task in enumerate(found.chain.tasks):
-        shares = [rate_text(share) if share else "" for share in found.found.shares[number]]
-        tasks.add_row(task.name, str(len(task.layers)), f"{task.macs:,}", *shares)
-    show(tasks)
-    devices = Table("device", "load", "to it", "from it", "alone", "figures")
-    for one in found.devices:
-        moved = [f"{rate / 1e9:.3f} GB/s" if rate else "" for rate in (one.to_bytes, one.from_bytes)]
-        alone = "cannot" if one.alone is None else rate_text(one.alone)
-        devices.add_row(one.name, f"{one.load:.1%}", *moved, alone, one.about)
-    show(devices)
+    for heads, rows in ((found.task_heads, found.task_cells), (DEVICE_HEADS, found.device_cells)):
+        table = Table(*heads)
+        for cells in rows:
+            table.add_row(*cells)
+        show(table)
     for text in found.route_texts:
         click.echo(text)
     if found.as_pipeline is not None:

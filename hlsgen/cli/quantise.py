@@ -237,21 +237,9 @@ def _draw(found: Quantised, after: TrainedFront | None, plot: Path) -> None:
 
 def _show(found: Quantised) -> None:
     """The search as text."""
-    table = Table(
-        "", "weights / others", found.metric.name, "held out", "LUT", "DSP", "BRAM18", found.price_name, "gap"
-    )
-    for one in found.rows:
-        on_front = "*" if one in found.front else ""
-        of = one.hardware
-        cells = [f"{of.lut:,}", f"{of.dsp:,}", f"{of.bram18:,}", found.price_text(one.price)]
-        table.add_row(
-            f"{'chosen: ' if one is found.chosen else ''}{one.name}{on_front}",
-            one.bits,
-            found.metric.text(one.metric),
-            found.metric.text(one.held_out),
-            *(["none fits", "", "", ""] if of.refusal else cells),
-            "" if one.gap is None else f"{one.gap:.1%}",
-        )
+    table = Table(*found.heads)
+    for cells in found.cells:
+        table.add_row(*cells)
     print_warnings(found.warnings)
     for line in found.headline:
         click.echo(line)

@@ -13,6 +13,7 @@ from hlsgen.partitioning.problem import Assignment, Problem
 from hlsgen.partitioning.routes import Route
 from hlsgen.partitioning.times import Times
 
+DEVICE_HEADS = ("device", "load", "to it", "from it", "alone", "figures")
 MOST_PARTS = 26
 """Of a pipeline."""
 
@@ -54,6 +55,12 @@ class Partitioned(Brief):
     def __repr__(self) -> str:
         return lines(f"{type(self).__name__} {self.design}: {self.headline}", *self.route_texts)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from hlsgen.partitioning.notebook import partitioned_card
+
+        return partitioned_card(self).html()
+
     @property
     def frames_per_s(self) -> float:
         """Of the assignment: from measured times of CPUs and modelled ones of FPGAs."""
@@ -92,6 +99,34 @@ class Partitioned(Brief):
         return ", then ".join(
             f"{tasks[0] if len(tasks) == 1 else f'{tasks[0]} to {tasks[-1]}'} on {names[device]}"
             for device, tasks in parts
+        )
+
+    @property
+    def task_heads(self) -> tuple[str, ...]:
+        """Over `task_cells`."""
+        return ("task", "layers", "MACs", *(one.name for one in self.devices))
+
+    @property
+    def task_cells(self) -> tuple[tuple[str, ...], ...]:
+        """The tasks with the frames a second that each device computes of them."""
+        shown = [[rate_text(one) if one else "" for one in shares] for shares in self.found.shares]
+        return tuple(
+            (task.name, str(len(task.layers)), f"{task.macs:,}", *shares)
+            for task, shares in zip(self.chain.tasks, shown, strict=True)
+        )
+
+    @property
+    def device_cells(self) -> tuple[tuple[str, ...], ...]:
+        """The devices under `DEVICE_HEADS`."""
+        return tuple(
+            (
+                one.name,
+                f"{one.load:.1%}",
+                *(f"{rate / 1e9:.3f} GB/s" if rate else "" for rate in (one.to_bytes, one.from_bytes)),
+                "cannot" if one.alone is None else rate_text(one.alone),
+                one.about,
+            )
+            for one in self.devices
         )
 
     @property

@@ -46,6 +46,12 @@ class Pipeline(Brief):
         told = (f"{one.name}: {one.about}, {one.workers} at once" for one in self.parts.values())
         return lines(f"{type(self).__name__} {self.name}", *told)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from hlsgen.pipelining.notebook import pipeline_card
+
+        return pipeline_card(self).html()
+
     def __getitem__(self, name: str) -> Part:
         """Raises DesignError: there is no such part."""
         if name not in self.parts:

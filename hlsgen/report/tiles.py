@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hlsgen.base.rates import rate_text
+from hlsgen.report.checks import CsimFigures
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.fit import percent_text
 
@@ -24,7 +25,7 @@ class Tile:
 def tiles_of(report: Report) -> tuple[Tile, ...]:
     """The tiles of a build."""
     *modelled, binds = modelled_tiles(report)
-    return (*modelled, *_schedule_tiles(report), _csim_tile(report), binds)
+    return (*modelled, *_schedule_tiles(report), csim_tile(report.csim), binds)
 
 
 def modelled_tiles(report: Figures) -> tuple[Tile, ...]:
@@ -69,8 +70,8 @@ def _slr_note(report: Figures) -> str:
     return ", ".join(f"{slr.name}: {slr.instances:,}{what}" for slr in placed)
 
 
-def _csim_tile(report: Report) -> Tile:
-    csim = report.csim
+def csim_tile(csim: CsimFigures) -> Tile:
+    """What C-simulation showed."""
     if csim.verdict == "skipped":
         note = "nothing compared"
         return Tile(name="C-simulation", value="skipped", note=note, kind="measured", width="double")

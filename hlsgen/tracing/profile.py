@@ -49,6 +49,12 @@ class Profile(Brief):
     advice: tuple[Advice, ...]
     names: Mapping[str, tuple[str, ...]]
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from hlsgen.tracing.notebook import profile_card
+
+        return profile_card(self).html()
+
     @property
     def worst(self) -> LayerNoise | None:
         """The layer whose own noise does most harm; None: there is nothing to compare with, or no noise."""

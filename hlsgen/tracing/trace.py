@@ -94,6 +94,12 @@ class Trace(Mapping[str, Floats], Brief):
     judge: str | None
     layers: tuple[TracedLayer, ...]
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from hlsgen.tracing.notebook import trace_card
+
+        return trace_card(self).html()
+
     def __getitem__(self, name: str) -> Floats:
         """Raises DesignError: there is no such layer, or its values are not there."""
         layer = self.layer(name)

@@ -117,6 +117,12 @@ class Quantised(Brief):
     solved: int
     runs: int
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from hlsgen.widths.notebook import quantised_card
+
+        return quantised_card(self).html()
+
     @property
     def rows(self) -> list[Candidate]:
         """The chosen one, the design's own, then uniform widths, then the rest of the front."""
@@ -151,6 +157,29 @@ class Quantised(Brief):
                 "frames, a smaller --loss or a larger --sigma"
             )
         return found
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Over `cells`."""
+        metric = (self.metric.name, "held out")
+        return ("", "weights / others", *metric, "LUT", "DSP", "BRAM18", self.price_name, "gap")
+
+    @property
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """`rows` as texts; * marks those on the front."""
+        return tuple(self._cells(one) for one in self.rows)
+
+    def _cells(self, one: Candidate) -> tuple[str, ...]:
+        of = one.hardware
+        figures = (f"{of.lut:,}", f"{of.dsp:,}", f"{of.bram18:,}", self.price_text(one.price))
+        return (
+            f"{'chosen: ' if one is self.chosen else ''}{one.name}{'*' if one in self.front else ''}",
+            one.bits,
+            self.metric.text(one.metric),
+            self.metric.text(one.held_out),
+            *(("none fits", "", "", "") if of.refusal else figures),
+            "" if one.gap is None else f"{one.gap:.1%}",
+        )
 
     def _text(self, lost: float) -> str:
         return f"{100 * lost:.3g} points" if self.metric.is_share else f"{lost:.3g}"

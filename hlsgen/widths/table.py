@@ -91,6 +91,12 @@ class AccuracyTable(Brief):
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from hlsgen.widths.notebook import accuracy_card
+
+        return accuracy_card(self).html()
+
     @property
     def heads(self) -> list[str]:
         first, *others = HEADS

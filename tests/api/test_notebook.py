@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -18,38 +16,12 @@ from hlsgen.report.notebook import MOST_ROWS, Card
 from hlsgen.report.page_tables import Table
 from hlsgen.report.tiles import Tile
 from tests.support.browser import Browser, browser, chromium
+from tests.support.cards import MOST_BYTES, Elements, assert_small_and_whole
 from tests.support.networks import residual_network
 from tests.support.small_design import DESIGN
 
-MOST_BYTES = 40_000
 EVIL = "<img src=x onerror=alert(1)>\"'&</style><script>alert(2)</script>{{ 7 * 7 }}"
 PROGRAM = chromium()
-
-
-class Elements(HTMLParser):
-    """Tags with their attributes; fails where they do not nest."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.words = ""
-        self.open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words += f"{data} "
 
 
 def network() -> Design:
@@ -98,20 +70,7 @@ WHAT = (
 
 @pytest.mark.parametrize("what", WHAT)
 def test_it_is_one_small_element_that_needs_nothing_else(shown: dict[str, str], what: str) -> None:
-    text = shown[what]
-    elements = Elements(text)
-    assert elements.found[0] == ("div", {"class": "hlsgen-card"})
-    assert len(text) < MOST_BYTES
-    for tag, attributes in elements.found:
-        assert tag not in ("script", "link", "iframe", "object", "img", "form")
-        assert not any(name.startswith("on") or name in ("href", "src", "id") for name in attributes)
-    style = text[text.index("<style>") + 7 : text.index("</style>")]
-    assert "url(" not in style and "@import" not in style
-    selectors = re.findall(r"(?:^|\})\s*([^{}]+)\{", style)
-    assert len(selectors) > 20
-    for selector in selectors:
-        for one in selector.split(","):
-            assert one.strip().startswith(".hlsgen-card"), "a style for nothing but the card"
+    assert_small_and_whole(shown[what])
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from hlsgen.base.errors import DesignError
 from hlsgen.emit.shared import processor_files
 from hlsgen.hardware.processor import Processor
 from hlsgen.hardware.processor_file import BuiltProcessor, read_processor
+from hlsgen.report.processor import task_cells
+from tests.support.cards import assert_small_and_whole
 from tests.support.command_line import document, failure, text, working_folder
 from tests.support.shared_processor import SIGNED
 
@@ -165,6 +167,10 @@ def test_speed_is_that_of_the_tasks(tmp_path: Path) -> None:
     assert one.frames_per_s == pytest.approx(100e6 * one.processor.frames_together / one.round_cycles)
     assert f"{one.frames_per_s:,.0f} frames/s modelled" in (made.folder / "report.md").read_text()
     assert one.csim.verdict == "skipped"
+    words = assert_small_and_whole(made._repr_html_()).words
+    assert f"Program of net for {one.built_with}" in words and "skipped" in words
+    for task in one.tasks:
+        assert all(cell in words for cell in task_cells(task))
 
 
 WIDE = Processor(

@@ -80,6 +80,21 @@ def overwrite_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
         raise _output_error(folder, error) from None
 
 
+def check_place(path: Path, option: str) -> None:
+    """Before long work whose result goes to a file. option: that names it. Raises OutputError: there is no
+    such folder, or what is there is one, or it may not be written.
+    """
+    if path.is_dir():
+        why = "it is a folder"
+    elif not path.parent.is_dir():
+        why = f"there is no folder {path.parent}"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        why = "permission denied"
+    else:
+        return
+    raise OutputError(f"error: cannot write {path}: {why}\nfix: another file with {option}")
+
+
 def write_whole(path: Path, text: str) -> None:
     """Writes a file that is there whole or not at all; a symbolic link there is replaced, not followed.
 

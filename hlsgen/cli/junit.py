@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hlsgen.base.errors import HlsgenError, OutputError
+from hlsgen.base.errors import HlsgenError
 
 if TYPE_CHECKING:
     from hlsgen.api.project import Project
@@ -33,23 +33,15 @@ def junit_file(path: Path | None, design: Path) -> Iterator[Callable[[Project], 
         yield lambda _project: None
         return
 
-    from hlsgen.base.output import write_whole
+    from hlsgen.base.output import check_place, write_whole
     from hlsgen.report.junit import cases_of, failed_case, junit_xml
 
     def write(project: Project) -> None:
         write_whole(path, junit_xml(project.design.name, cases_of(project.figures)))
 
-    _check_folder(path)
+    check_place(path, "--junit")
     try:
         yield write
     except HlsgenError as error:
         write_whole(path, junit_xml(design.stem, [failed_case(error)]))
         raise
-
-
-def _check_folder(path: Path) -> None:
-    if path.is_dir() or not path.parent.is_dir():
-        why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
-        raise OutputError(
-            f"error: {path} cannot be written: {why}\nfix: name a file in a folder that is there"
-        )

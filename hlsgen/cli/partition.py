@@ -48,12 +48,16 @@ def partition(
 ) -> None:
     """Find which device computes which layers of DESIGN, for the most frames a second."""
     with reporting(as_json):
+        from hlsgen.base.output import check_place
         from hlsgen.partitioning.partition import measured_times
         from hlsgen.partitioning.partition import partition as search
         from hlsgen.report.front_file import check_ending
 
         if plot is not None:
             check_ending(plot)
+        for path, option in ((write_times, "--write-times"), (plot, "--plot")):
+            if path is not None:
+                check_place(path, option)
         with working(as_json) as progress:
             loaded = given.load(progress)
             if write_times is not None:

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from rich.table import Table
 
 from hlsgen.base.errors import DesignError, MismatchError, OutputError, Problem
+from hlsgen.base.output import check_place
 from hlsgen.base.rates import rate_text
 from hlsgen.cli.console import note, print_json, reporting, show, working
 from hlsgen.cli.designs import GivenDesign, design_options
@@ -74,6 +75,11 @@ def pipeline(
     with reporting(as_json):
         if output is None and input_file is None:
             raise click.UsageError("say what for: -o NET.zip writes all parts, --input X.npy runs frames")
+        if results is not None and input_file is None:
+            raise click.UsageError("--results are those of --input X.npy, which is missing")
+        for path, option in ((output, "-o"), (results, "--results")):
+            if path is not None:
+                check_place(path, option)
         with working(as_json) as progress:
             found = _opened(given, wishes, progress)
             if output is not None:

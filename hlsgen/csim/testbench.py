@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,13 @@ def run_testbench(command: Sequence[str], refusals: Mapping[int, str]) -> Finish
     if process.returncode in refusals:
         what = refusals[process.returncode]
         raise MismatchError(f"error: the emitted kernel {what}:\n{errors.strip()[:4000]}")
+    if process.returncode in (-signal.SIGKILL, -signal.SIGTERM):
+        # not its own doing, as a crash is
+        name = signal.Signals(-process.returncode).name
+        raise ToolError(
+            f"error: the C-simulation was ended by signal {name}, which another process or the system sent\n"
+            "fix: more memory for it, or fewer --frames"
+        )
     if process.returncode:
         raise ToolError(
             f"error: the C-simulation ended with status {process.returncode}:\n{errors.strip()[:2000]}\n"

@@ -12,7 +12,6 @@ from hlsgen.report.tiles import Tile
 def partitioned_card(found: Partitioned) -> Card:
     """The rate beside the best device's alone, which device computes what, and what binds."""
     best = found.best_alone
-    sure = "the most by these figures" if found.gap < 1e-3 else f"none has more than {rate_text(found.bound)}"
     kinds = {one.kind for one in found.devices}
     kind = "measured" if kinds == {"cpu"} else "modelled" if kinds == {"fpga"} else "measured and modelled"
     alone = "none can" if best is None else rate_text(best.alone or 0.0)
@@ -21,7 +20,7 @@ def partitioned_card(found: Partitioned) -> Card:
         about="CPU times are measured, FPGA times modelled, tables as given",
         tiles=(
             Tile(
-                name="Frames a second", value=rate_text(found.frames_per_s), note=sure, kind=kind, tone="good"
+                name="Frames a second", value=rate_text(found.frames_per_s), note="", kind=kind, tone="good"
             ),
             Tile(name="Best device alone", value=alone, note="" if best is None else best.name, kind=kind),
             Tile(name="What binds", value=", ".join(found.found.binds[:3]), note="", kind=kind, width="wide"),
@@ -31,5 +30,5 @@ def partitioned_card(found: Partitioned) -> Card:
             Table(title="Devices", head=DEVICE_HEADS, rows=found.device_cells),
         ),
         open=1,
-        notes=(*found.route_texts, *found.notes),
+        notes=(found.bound_text, *found.route_texts, *found.notes),
     )

@@ -96,7 +96,8 @@ class _Partition:
     notes: list[str] = field(default_factory=list)
     about: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
-    bound: float = 0.0
+    # by the part of the resources that layers of streaming kernels may take
+    bounds: dict[float, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         network = self.design.given
@@ -258,24 +259,29 @@ class _Partition:
         its kernels do not fit.
         """
         floor = before.found.rate if before else 0.0
+        answer, bounds = None, dict.fromkeys(FILLS, floor)
         for fill in FILLS if any(one.at for one in variants.values()) else FILLS[:1]:
             self.progress(f"assigning {len(self.chain.tasks)} tasks to {len(fixed) + len(variants)} devices")
-            best = self._best(fixed, variants, fill, floor)
+            best, bound = self._best(fixed, variants, fill, floor)
+            # nor does one of those that have less room for their layers
+            bounds |= {one: bound for one in FILLS if one <= fill}
             if best is None:
-                return None
+                break
             problem, found = best
             broken = broken_limits(problem, found)
             assert not broken, f"the assignment breaks a limit: {'; '.join(broken)}"
             kernels = self._kernels(problem, found, variants, len(fixed))
             if kernels is not None:
-                return Answer(problem=problem, found=found, variants=variants, kernels=tuple(kernels))
-        return None
+                answer = Answer(problem=problem, found=found, variants=variants, kernels=tuple(kernels))
+                break
+        self.bounds = {one: max(bound, self.bounds.get(one, 0.0)) for one, bound in bounds.items()}
+        return answer
 
     def _best(
         self, fixed: list[Device], variants: Mapping[str, Variant], fill: float, floor: float
-    ) -> tuple[Problem, Assignment] | None:
-        """The best above `floor` of all intervals of streaming kernels, the same on all boards: those are
-        solved that may be better than the best so far, the most promising first.
+    ) -> tuple[tuple[Problem, Assignment] | None, float]:
+        """The best above `floor` of all intervals of streaming kernels, the same on all boards, and what none
+        of them exceeds: those are solved that may be better than the best so far, the most promising first.
         """
         problems = []
         for interval in sorted({cycles for one in variants.values() for cycles in one.intervals}) or [0]:
@@ -284,7 +290,7 @@ class _Partition:
             if len(problem.devices) == len(fixed) + len(variants):
                 problems.append((most_rate(problem), problem))
         chosen: tuple[Problem, Assignment] | None = None
-        bound = 0.0
+        bound = floor
         for rate, problem in sorted(problems, key=lambda one: -one[0]):
             if rate <= floor * (1 + SAME):
                 break
@@ -292,9 +298,7 @@ class _Partition:
             bound = max(bound, found.bound)
             if found.rate > floor * (1 + SAME):
                 floor, chosen = found.rate, (problem, found)
-        if fill == FILLS[0]:
-            self.bound = max(self.bound, floor, bound)
-        return chosen
+        return chosen, max(bound, floor)
 
     def _kernels(
         self, problem: Problem, found: Assignment, variants: Mapping[str, Variant], first: int
@@ -345,7 +349,7 @@ class _Partition:
             found=found,
             routes=routes_of(found),
             devices=tuple(figures),
-            bound=self.bound,
+            bounds=self.bounds,
             kernels={kernel.name: _kernel_figures(kernel) for kernel in answer.kernels},
             times=self.times,
             notes=tuple(self.notes),

@@ -14,6 +14,8 @@ from hlsgen.partitioning.routes import Route
 from hlsgen.partitioning.times import Times
 
 DEVICE_HEADS = ("device", "load", "to it", "from it", "alone", "figures")
+PROVEN = 1e-3
+"""A share by which a bound may be above what it proves: the solver's own gap."""
 MOST_PARTS = 26
 """Of a pipeline."""
 
@@ -37,8 +39,9 @@ class DeviceFigures:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Partitioned(Brief):
     """found: the assignment, for whose streaming kernels hardware was searched and fits: `kernels` has
-    interval, instances and resources of each by name. bound: frames a second that no assignment has,
-    whether there are kernels for it or not. times: of each CPU, by its name in the devices file.
+    interval, instances and resources of each by name. bounds: frames a second that no assignment has whose
+    streaming kernels take no more than a part of the resources for their layers. times: of each CPU, by its
+    name in the devices file.
     """
 
     design: str
@@ -47,7 +50,7 @@ class Partitioned(Brief):
     found: Assignment
     routes: tuple[Route, ...]
     devices: tuple[DeviceFigures, ...]
-    bound: float
+    bounds: Mapping[float, float]
     kernels: Mapping[str, Mapping[str, int]]
     times: Mapping[str, Times]
     notes: tuple[str, ...]
@@ -67,6 +70,33 @@ class Partitioned(Brief):
         return self.found.rate
 
     @property
+    def bound(self) -> float:
+        """Frames a second that no assignment has, were the converters, FIFOs and margins of kernels free."""
+        return self.bounds[max(self.bounds)]
+
+    @property
+    def proven_fill(self) -> float | None:
+        """The largest part of the resources for layers with which no assignment has more; None: there is a
+        better one with each, of which it is not known whether kernels can be made.
+        """
+        reached = [part for part, bound in self.bounds.items() if bound <= self.frames_per_s * (1 + PROVEN)]
+        return max(reached, default=None)
+
+    @property
+    def bound_text(self) -> str:
+        """What is known of better assignments, in words."""
+        if self.gap < PROVEN:
+            return "the most by these figures"
+        free = f"were they free, no assignment has more than {rate_text(self.bound)}"
+        if self.proven_fill is not None:
+            room = f"{1 - self.proven_fill:.0%} of the board"
+            return f"the most that leaves {room} for converters, FIFOs and margins of kernels; {free}"
+        part = min(self.bounds)
+        least = rate_text(self.bounds[part])
+        room = f"{1 - part:.0%} of the board is left for converters, FIFOs and margins of kernels"
+        return f"no assignment has more than {least} where {room}; {free}"
+
+    @property
     def gap(self) -> float:
         """By how much an assignment could be faster at the most, as a share."""
         return max(0.0, self.bound / self.frames_per_s - 1)
@@ -81,8 +111,7 @@ class Partitioned(Brief):
         """The rate in words, and how it compares."""
         best = self.best_alone
         alone = "" if best is None else f"; {best.name} alone {rate_text(best.alone or 0.0)}"
-        sure = "the most" if self.gap < 1e-3 else f"no assignment has more than {rate_text(self.bound)}"
-        return f"{rate_text(self.frames_per_s)} frames/s, {sure} by these figures{alone}"
+        return f"{rate_text(self.frames_per_s)} frames/s, {self.bound_text}{alone}"
 
     @property
     def route_texts(self) -> tuple[str, ...]:
@@ -153,6 +182,10 @@ class Partitioned(Brief):
             "frames_per_s": round(self.frames_per_s, 3),
             "bound_frames_per_s": round(self.bound, 3),
             "gap": round(self.gap, 6),
+            "bounds": [
+                {"resources_for_layers": part, "frames_per_s": round(bound, 3)}
+                for part, bound in sorted(self.bounds.items(), reverse=True)
+            ],
             "binds": list(self.found.binds),
             "tasks": [
                 {

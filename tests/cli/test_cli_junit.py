@@ -94,8 +94,8 @@ def test_a_missing_compiler_is_an_error(folder: Path, monkeypatch: pytest.Monkey
 def test_a_file_that_cannot_be_written_is_said_before_anything_is_built(folder: Path, where: str) -> None:
     result = run("build", "small.yaml", "--junit", where)
     assert result.exit_code == 4
-    assert f"error: {Path(where)} cannot be written" in result.stderr
-    assert "fix: " in result.stderr
+    assert f"error: cannot write {Path(where)}: " in result.stderr
+    assert "fix: another file with --junit" in result.stderr
     assert not (folder / "build").exists()
 
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 
 from hlsgen.api.design import Design
 from hlsgen.api.from_model import from_torch
-from hlsgen.base.errors import DesignError
+from hlsgen.base.errors import DesignError, HlsgenError
+from hlsgen.csim import testbench
 from hlsgen.partitioning.balance import balanced
 from hlsgen.pipelining.pipeline import Pipeline
-from hlsgen.pipelining.running import run_in_sequence
+from hlsgen.pipelining.running import Running, run_in_sequence
 from hlsgen.pipelining.split import Wish, split
 from tests.support.command_line import run
 from tests.support.places import ROOT
@@ -260,3 +262,81 @@ def test_command(tmp_path: Path) -> None:
     ):
         wrong = run("pipeline", *words)
         assert wrong.exit_code == 2 and message in " ".join(wrong.stderr.split())
+
+
+def test_places_that_cannot_be_written_are_said_before_the_work(tmp_path: Path) -> None:
+    design, x = str(ROOT / "designs" / "digits.yaml"), tmp_path / "x.npy"
+    np.save(x, np.zeros((2, 1, 8, 8)))
+    words = ("pipeline", design, "--parts", "2")
+    for more, message in (
+        (("-o", str(tmp_path / "no" / "net.zip")), f"there is no folder {tmp_path / 'no'}"),
+        (("-o", str(tmp_path)), "it is a folder"),
+        (("--input", str(x), "--results", str(tmp_path / "no" / "y.npy")), "another file with --results"),
+    ):
+        result = run(*words, *more)
+        assert result.exit_code == 4 and message in " ".join(result.stderr.split())
+    assert run(*words, "-o", str(tmp_path / "a.zip"), "--results", "y.npy").exit_code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
+
+
+def test_results_that_differ_from_the_sequence_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 3, as for a C-simulation that differs; the file of results is not written."""
+    design, x, y = str(ROOT / "designs" / "digits.yaml"), tmp_path / "x.npy", tmp_path / "y.npy"
+    np.save(x, np.random.default_rng(1).uniform(0, 0.9, (3, 1, 8, 8)))
+    whole = Running.in_sequence
+
+    def one_bit_off(self: Running, *words: Any) -> Any:
+        found = whole(self, *words)
+        return np.nextafter(found, np.inf)
+
+    monkeypatch.setattr(Running, "in_sequence", one_bit_off)
+    result = run("pipeline", design, "--parts", "2", "--input", str(x), "--results", str(y))
+    assert result.exit_code == 3 and not y.exists()
+    assert "results differ from those of the same parts in sequence" in result.stderr
+
+
+def test_an_archive_that_unpacks_to_too_much(
+    mixed: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = tmp_path / "good.zip"
+    mixed.save(good)
+    with zipfile.ZipFile(good) as archive:
+        files, size = len(archive.infolist()), sum(one.file_size for one in archive.infolist())
+    for name, most in (("MOST_FILES", files - 1), ("MOST_BYTES", size - 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"hlsgen.pipelining.archive.{name}", most)
+            with pytest.raises(DesignError, match="more than .* files or .* bytes"):
+                Pipeline.load(good)
+    # a bomb says that it is small: no more is unpacked than it says
+    data = bytearray(good.read_bytes())
+    with zipfile.ZipFile(good) as archive:
+        model = archive.getinfo("parts/a/model.onnx")
+    at = data.index(b"PK\x01\x02")
+    while data[at + 46 : at + 46 + len(model.filename)] != model.filename.encode():
+        at = data.index(b"PK\x01\x02", at + 4)
+    data[at + 24 : at + 28] = (10).to_bytes(4, "little")
+    good.write_bytes(bytes(data))
+    with pytest.raises(DesignError, match="is no pipeline that hlsgen saved|cannot read"):
+        Pipeline.load(good)
+
+
+def test_a_simulation_that_is_killed_ends_the_pipeline(
+    design: Design, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The part's process dies as by the kernel's want of memory: an error that names it, and no hanging."""
+    names = [layer.name for layer in design.graph.layers]
+    pipe = split(design, [names[0]], wishes=[Wish(), Wish(target="fpga")])
+    with pipe.open() as running:
+        running.run(frames(1))
+        real = testbench.running
+
+        def killed(_command: Any, **more: Any) -> Any:
+            return real(["sh", "-c", "kill -9 $$"], **more)
+
+        monkeypatch.setattr(testbench, "running", killed)
+        with pytest.raises(HlsgenError) as caught:
+            running.run(frames(3))
+    assert caught.value.exit_code == 4, str(caught.value)
+    assert "was ended by signal SIGKILL" in str(caught.value) and "memory" in str(caught.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from math import prod
 
 from hlsgen.lint.check_places import variables_of
 from hlsgen.lint.check_ports import first_argument
@@ -24,7 +25,8 @@ MAX_TYPE = 400
 
 def check_partitions(all_of_them: list[Here]) -> None:
     """No array is cut into more pieces than the tools take, or along a dimension it does not have."""
-    pieces: dict[int, int] = defaultdict(lambda: 1)
+    # by variable and dimension: one that is cut in two functions is not cut twice as much
+    pieces: dict[int, dict[int, int]] = defaultdict(dict)
     for here in all_of_them:
         if here.form.name not in ("array_partition", "array_reshape"):
             continue
@@ -36,22 +38,22 @@ def check_partitions(all_of_them: list[Here]) -> None:
             if dim > len(sizes):
                 _missing_dimension(here, name, dim, variable, at)
             elif here.form.name == "array_partition":
-                before = pieces[variable.start]
-                pieces[variable.start] = now = before * _pieces(here, sizes[dim - 1 : dim] if dim else sizes)
+                cuts = pieces[variable.start]
+                before = prod(cuts.values())
+                for one in [dim] if dim else range(1, len(sizes) + 1):
+                    cuts[one] = max(cuts.get(one, 1), _pieces(here, sizes[one - 1]))
+                now = prod(cuts.values())
                 if now > MOST_PARTITIONS >= before:
                     message = f"`{name}` is cut into {now:,} parts"
                     fix = f"keep to {MOST_PARTITIONS}: cyclic factor=N, or only one of its dimensions"
                     here.say("partition-size", message, fix, at)
 
 
-def _pieces(here: Here, sizes: list[int | None]) -> int:
-    """Into how many parts the pragma cuts; what is not known counts as 1."""
+def _pieces(here: Here, size: int | None) -> int:
+    """Into how many parts the pragma cuts a dimension; what is not known counts as 1."""
     factor = here.number("factor", 1) or 1
-    found = 1
-    for size in sizes:
-        parts = size if (here.word("type") or "complete") == "complete" else min(factor, size or factor)
-        found *= max(1, parts or 1)
-    return found
+    parts = size if (here.word("type") or "complete") == "complete" else min(factor, size or factor)
+    return max(1, parts or 1)
 
 
 def _missing_dimension(here: Here, name: str, dim: int, variable: Variable, at: tuple[int, int]) -> None:

@@ -191,6 +191,17 @@ def test_a_variable_of_the_top_functions_name_calls_nothing(folder: Path) -> Non
     assert "`first` is called by `other`" in run("lint", "first.cpp").stdout
 
 
+def test_an_array_that_two_functions_cut_alike_is_cut_once(folder: Path) -> None:
+    """A table of 64 that the filling and the wave both want in registers has 64 parts, not 4,096."""
+    cut = "#pragma HLS array_partition variable=OFFSET{}\n    return OFFSET[i];\n}}\n"
+    both = "".join(f"int {name}(int i) {{\n{cut.format('')}" for name in ("fill", "wave"))
+    (folder / "a.cpp").write_text(f"static int OFFSET[64];\n{both}")
+    assert text("lint", "a.cpp").endswith("0 errors, 0 warnings\n")
+    along = f"int f(int i) {{\n{cut.format(' dim=1')}int g(int i) {{\n{cut.format(' dim=2')}"
+    (folder / "a.cpp").write_text(f"static int OFFSET[64][64];\n{along}".replace("[i]", "[i][0]"))
+    assert "`OFFSET` is cut into 4,096 parts" in text("lint", "a.cpp")
+
+
 def test_errors_end_with_1(folder: Path) -> None:
     (folder / "bad.cpp").write_text(BAD)
     (folder / "odd.cpp").write_text(ODD)

@@ -19,6 +19,8 @@ from hlsgen.dispatch.node import MICROSECOND, Task
 from hlsgen.dispatch.schema import CPU, CpuTimesFile
 from hlsgen.partitioning.times import Times, read_times
 from hlsgen.report.content import Figures
+from hlsgen.report.figures import Layer
+from hlsgen.report.processor import TaskFigures
 
 WHOLE = "network"
 """The kind of the one task of a network that is one kernel."""
@@ -100,15 +102,7 @@ def _work(found: Figures, path: Path) -> list[Work]:
         ]
     if found.style == SHARED:
         done = {name for task in found.tasks for name in task.layers}
-        return [
-            Work(
-                name=task.name,
-                kind=layers[task.layers[0]].kind,
-                layers=tuple(task.layers),
-                cycles=task.cycles,
-            )
-            for task in found.tasks
-        ] + [
+        return _program_work(found.tasks, layers) + [
             Work(name=name, kind=one.kind, layers=(name,), cycles=None)
             for name, one in layers.items()
             if name not in done
@@ -116,6 +110,21 @@ def _work(found: Figures, path: Path) -> list[Work]:
     if found.style == MIXED:
         raise _no_tasks(path)
     return [Work(name=found.design, kind=WHOLE, layers=tuple(layers), cycles=found.total.latency_cycles)]
+
+
+def _program_work(tasks: Sequence[TaskFigures], layers: Mapping[str, Layer]) -> list[Work]:
+    """The tasks of a program. One without a layer of its own moves a tensor to where the next one wants it, a
+    concatenation mostly: it is part of that one, as it has no CPU time apart from it either.
+    """
+    work, moved = [], 0
+    for task in tasks:
+        moved += task.cycles
+        if task.layers:
+            kind = layers[task.layers[0]].kind
+            work.append(Work(name=task.name, kind=kind, layers=tuple(task.layers), cycles=moved))
+            moved = 0
+    assert not moved, "a program's last task computes an output"
+    return work
 
 
 def _no_tasks(path: Path) -> DesignError:

@@ -214,6 +214,24 @@ def test_a_program_is_an_application_of_rounds(folder: Path) -> None:
     assert alone["response_us"]["p50"] == pytest.approx(328.5 * frames)
 
 
+def test_tasks_that_only_move_a_tensor_are_part_of_the_next(folder: Path) -> None:
+    """A concatenation copies its inputs one by one: YOLOv3-tiny's ended in a traceback."""
+    (folder / "layers.yaml").write_text(
+        "name: cats\nboard: zcu102\nstyle: shared\nprecision: 'fixed<8,3>'\n"
+        "input: {shape: [4, 8, 8], type: 'fixed<8,1>', samples: random}\nlayers:\n"
+        "  - {name: conv1, kind: conv2d, out_channels: 4, kernel: 3, padding: same, weights: {seed: 1}}\n"
+        "  - {name: conv2, kind: conv2d, out_channels: 4, kernel: 3, padding: same, weights: {seed: 2}}\n"
+        "  - {name: cat, kind: concat, inputs: [conv1, conv2]}\n"
+        "  - {name: conv3, kind: conv2d, inputs: [cat], out_channels: 4, kernel: 3, weights: {seed: 3}}\n"
+    )
+    tasks = estimated()["tasks"]
+    assert [] in [one["layers"] for one in tasks], "or this tests nothing"
+    (folder / "times.yaml").write_text("measured: x\nmicroseconds: {conv1: 9, conv2: 9, cat: 90, conv3: 9}\n")
+    (folder / "net.yaml").write_text(NETWORK.replace("[conv2d]", "[conv2d, concat]"))
+    found = document("simulate", "net.yaml", "-o", "out", "--policy", "MET")
+    assert found["response_us"]["mean"] == pytest.approx(sum(one["cycles"] for one in tasks) / 200, abs=0.01)
+
+
 def test_a_streaming_network_is_one_task(folder: Path) -> None:
     (folder / "layers.yaml").write_text(LAYERS.format(style="dataflow"))
     (folder / "net.yaml").write_text(NETWORK.replace("[conv2d]", "[network]"))

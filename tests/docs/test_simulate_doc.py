@@ -13,6 +13,7 @@ from hlsgen.designfile.document import Document
 from hlsgen.dispatch import figures, schema
 from hlsgen.dispatch.policies import POLICIES
 from hlsgen.dispatch.schema import ApplicationSection, CpuTimesFile, ScenarioFile
+from hlsgen.partitioning.times import read_times
 from tests.support.command_line import document as document_of
 from tests.support.command_line import run, text, working_folder
 from tests.support.documents import blocks, document, rows, ticked
@@ -65,6 +66,35 @@ def test_the_files_of_the_picture_are_right_and_their_table_complete() -> None:
     assert table.microseconds["conv1"] > 1000
     for picture in re.findall(r"\(img/(.*?)\)", DOC):
         assert (ROOT / "docs/img" / picture).is_file()
+
+
+@pytest.mark.parametrize("name", ["camera", "detector"])
+def test_the_files_of_the_real_networks_are_right_and_their_tables_measured(name: str) -> None:
+    scenario = Document.read(SLIDES / f"{name}.yaml").validate(ScenarioFile)
+    (application,) = scenario.applications
+    assert application.cpu_times is not None and application.network is not None
+    times = read_times(SLIDES / application.cpu_times)
+    assert times.machine in "AMD EPYC, 1 thread" and "AMD EPYC server" in DOC
+    assert all(seconds > 0 for seconds in times.layers.values())
+    assert (SLIDES / application.network).is_file()
+
+
+@pytest.mark.networks
+@pytest.mark.parametrize("name", ["camera", "detector"])
+def test_the_rows_of_the_real_networks(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for needed in ("torch", "qkeras"):
+        pytest.importorskip(needed, reason=f"{needed} is not installed")
+    working_folder(tmp_path, monkeypatch)
+    (block,) = (one for one in DOC.split("```") if one.startswith("\nhlsgen") and "camera.yaml" in one)
+    commands = block.replace("\\\n", " ").splitlines()
+    (command,) = (one.split() for one in commands if f"{name}.yaml" in one)
+    (tmp_path / "designs").symlink_to(ROOT / "designs")
+    points = document_of(*command[1:])["points"]
+    lines = [line for line in DOC.splitlines() if line.startswith("|")]
+    for node in {one["resources"] for one in points}:
+        done = [one["completed_per_s"] for one in points if one["resources"] == node]
+        cells = " | ".join(f"{one:,.0f}" if one > 1000 else f"{one:.1f}" for one in done)
+        assert any(f"| {node} |" in line and line.endswith(f"| {cells} |") for line in lines), (node, cells)
 
 
 @pytest.mark.networks

@@ -30,7 +30,7 @@ LADDER = 1.1
 """Ratio of the intervals that streaming kernels are tried at."""
 SLOWEST = 4
 """Times slower than the network as one kernel, or at all, that a kernel may be to be looked at."""
-FILLS = (1.0, 0.9, 0.8, 0.7, 0.6)
+FILLS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4)
 """Parts of the resources that options are chosen for, until the kernels made of them fit: converters, deep
 FIFOs and margins come on top."""
 

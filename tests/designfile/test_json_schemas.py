@@ -29,8 +29,8 @@ from tests.support.places import ROOT
 DESIGN: Any = jsonschema.Draft202012Validator(design_json_schema())
 BOARD: Any = jsonschema.Draft202012Validator(board_json_schema())
 ERRORS = Path(__file__).parent / "errors"
-NO_DESIGNS = {"simulate/slides.yaml", "simulate/resnet18_cpu.yaml"}
-"""A scenario of `hlsgen simulate` and a table of it, which tests/docs/test_simulate_doc.py checks."""
+NO_DESIGNS = {f"simulate/{name}.yaml" for name in ("slides", "camera", "detector", "resnet18_cpu")}
+"""Scenarios of `hlsgen simulate` and a table of one, which tests/docs/test_simulate_doc.py checks."""
 DESIGNS = sorted(
     path
     for path in (ROOT / "designs").rglob("*.yaml")

@@ -13,7 +13,6 @@ from hlsgen.cost.resources import (
     axi_ports,
     cells,
     comparisons,
-    dsps_of_product,
     fabric_products,
     memory_resources,
     multiplexers,
@@ -141,7 +140,7 @@ def _finishing(processor: Processor, terms: Terms) -> Resources:
         return _scaled_finishing(processor, terms)
     lanes, factor = processor.lanes, processor.factor_bits
     sum_bits, other = processor.sum_bits, processor.activation_bits + 1
-    dsps = sum(dsps_of_product(bits, factor) for bits in (sum_bits, RESULT_BITS, other))
+    dsps = sum(terms.dsp.blocks(bits, factor) for bits in (sum_bits, RESULT_BITS, other))
     wide, narrow = sum_bits + factor, RESULT_BITS + factor
     whole = wide - processor.factor_fraction, narrow - processor.factor_fraction
     added = sum_bits + 2 * wide + narrow + sum(whole)
@@ -174,7 +173,7 @@ def _scaled_finishing(processor: Processor, terms: Terms) -> Resources:
     placed, whole = exact + MOST_UP, exact + MOST_UP - processor.fractions[1]
     shifted = 2 * placed * MOST_UP.bit_length() + (joining + MOST_JOINING_UP) * MOST_JOINING_UP.bit_length()
     per_lane = (
-        Resources(dsp=sum(dsps_of_product(*one) for one in products))
+        Resources(dsp=sum(terms.dsp.blocks(*one) for one in products))
         + adders(terms, 7, processor.sum_bits + 4 * exact + 2 * whole)
         + comparisons(terms, 4, whole)
         + comparisons(terms, 2, processor.fractions[1])
@@ -297,7 +296,7 @@ def _window_products(processor: Processor, terms: Terms) -> Resources:
         found = found + packed_products(terms, sums) + packing(terms, WINDOW_SIDE * lanes, w)
     wide, kept = sum_bits + factor, processor.window_weight_beats + processor.bias_beats
     per_lane = (
-        Resources(dsp=dsps_of_product(sum_bits, factor))
+        Resources(dsp=terms.dsp.blocks(sum_bits, factor))
         + adders(terms, 4, 2 * bits + sum_bits + wide)
         + comparisons(terms, 2, wide - processor.factor_fraction)
         + cells(terms, "select", bits=2 * RESULT_BITS + 2 * bits)

@@ -216,24 +216,18 @@ def conversions(terms: Terms, cores: FloatCores, *, widened: int, narrowed: int)
     )
 
 
-def dsps_of_product(a: int, w: int) -> int:
-    """DSP48E2 of a signed a x w bit multiplication: 27 x 18 tiles, all but the first ones a bit narrower."""
-    tiles = [-(-max(1, x - 1) // 26) * -(-max(1, y - 1) // 17) for x, y in ((a, w), (w, a))]
-    return min(tiles)
-
-
 def shared_products(terms: Terms, count: int, a: int, w: int, *, waiting: int) -> Resources:
     """Multiply-accumulates of a x w bits along cascades of DSPs, whose different operands have `waiting` bits
     together: each is registered once for all products that read it.
     """
-    if dsps_of_product(a, w) > 1:
+    if terms.dsp.blocks(a, w) > 1:
         return dsp_products(terms, count, a, w)
     return Resources(dsp=count) + cells(terms, "cascaded_product", one=count, delays=waiting)
 
 
 def dsp_products(terms: Terms, count: int, a: int, w: int) -> Resources:
     """Multiply-accumulates of a x w bits in DSPs, along a chain."""
-    each = dsps_of_product(a, w)
+    each = terms.dsp.blocks(a, w)
     bits = count * (a + w)
     return Resources(dsp=count * each) + cells(
         terms, "dsp_product", one=count, bits=bits, tiles=bits * (each - 1)

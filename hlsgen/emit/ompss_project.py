@@ -10,12 +10,13 @@ from typing import Any
 
 from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY, Clock
 from hlsgen.emit.environment import render, safe_comment
+from hlsgen.emit.host_cpus import HOST_CPUS
 from hlsgen.emit.vitis import plain_word
 from hlsgen.targets.board import Board
 
-CROSS = {"alveo": "", "zynqmp": "aarch64-linux-gnu"}
+CROSS = {"alveo": "", **{flow: one.triple for flow, one in HOST_CPUS.items()}}
 """Target of the host's compiler, by the board's flow; empty: the machine itself."""
-INTERLEAVING = {"alveo": "4K", "zynqmp": ""}
+INTERLEAVING = {"alveo": "4K"}
 """Bytes after which AIT goes on to the next DDR bank; it knows that on Alveo boards only."""
 CREATOR_SLR = "SLR1"
 """Where AIT's own hardware runtime and memory lie on boards with several SLRs (board_info.json, AIT 8.1)."""
@@ -57,7 +58,7 @@ def tool_files(
         "whole_mhz": int(clock.mhz),
         "uncertainty_notes": uncertainty_notes(clock),
         "port_bits": port_bits,
-        "interleaving": INTERLEAVING[board.flow] if len(board.memory.banks) > 1 else "",
+        "interleaving": INTERLEAVING.get(board.flow, "") if len(board.memory.banks) > 1 else "",
         "placed": bool(placement),
         "arguments": arguments,
     }

@@ -10,6 +10,7 @@ from typing import Any
 import hlsgen
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.emit.environment import render, safe_comment
+from hlsgen.emit.host_cpus import HOST_CPUS
 from hlsgen.emit.vitis import plain_word
 from hlsgen.search.placement import Deployment
 from hlsgen.targets.board import Board
@@ -67,6 +68,7 @@ def makefile(
         "platform": plain_word(board.platform),
         "vitis_max": plain_word(board.vitis_max or ""),
         "alveo": board.flow == "alveo",
+        "cpu": HOST_CPUS.get(board.flow),
         "family": plain_word("_".join(board.platform.split("_")[:2])),
         "cosim_frames": COSIM_FRAMES,
     }

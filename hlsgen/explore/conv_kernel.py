@@ -13,7 +13,7 @@ import numpy as np
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress
-from hlsgen.cost.resources import Resources, dsps_of_product
+from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.emit.conv2d import folding_names
 from hlsgen.explore.options import non_dominated
@@ -237,8 +237,9 @@ def _multiplier_fps(design: ConvKernel) -> float:
     layer = design.layer
     each: float = layer.float_cores.multiplier_dsp if layer.is_float else 1
     if isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType):
-        each = dsps_of_product(signed_bits(layer.input_type), signed_bits(layer.weight_type))
-        if widths_pack(layer.input_type, layer.weight_type):
+        dsp = design.board.multiplier
+        each = dsp.blocks(signed_bits(layer.input_type), signed_bits(layer.weight_type))
+        if widths_pack(layer.input_type, layer.weight_type, dsp.wide):
             each = 0.5
     return float(whole_of(design.board).dsp * design.clock_mhz * 1e6 / (each * layer.macs))
 

@@ -185,7 +185,7 @@ def layer_options(
         allowed = _near(layer, allowed, near)
     for fold in allowed:
         for stage, place in _placements(layer, fold, own, board):
-            if not words_fit(stage):
+            if not words_fit(stage, board.multiplier):
                 continue
             option = adapters.option(stage, fold, place)
             if (vector(option.resources) <= total).all():
@@ -232,7 +232,7 @@ def usual_options(graph: Graph, layer: Layer, board: Board, constraints: Network
         for fold in (place.folds(layer) if place else layer.folds())
         if fold == Fold(px=fold.px, pe=fold.pe, simd=fold.simd)
         and all(value is None or getattr(fold, key) == value for key, value in fixed.items())
-        and words_fit(staged(layer, fold, place))
+        and words_fit(staged(layer, fold, place), board.multiplier)
     ]
 
 

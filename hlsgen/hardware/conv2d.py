@@ -24,9 +24,10 @@ from hlsgen.hardware.wave import Wave
 from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.float_cores import FloatArithmetic
-from hlsgen.layers.packing import SHORTEST_CHAIN, longest_chain, widths_pack
+from hlsgen.layers.packing import PACKED_BITS, SHORTEST_CHAIN, longest_chain, widths_pack
 from hlsgen.layers.stage import LEAST_SUMS
 from hlsgen.targets.board import Board
+from hlsgen.targets.device_family import Dsp
 
 Arithmetic = FloatArithmetic | Literal["fixed", "packed"]
 
@@ -217,7 +218,7 @@ def map_conv2d(layer: Conv2d, folding: Folding, board: Board, rows: RowColumns |
     an array.
     """
     check_folding(layer, folding)
-    bare = bare_mapping(layer, folding)
+    bare = bare_mapping(layer, folding, board.multiplier)
     read, written = rows or (None, None)
     bare = replace(bare, out_lanes=output_lanes(bare.wave, folding, board, written))
     in_lanes = input_lanes(bare.wave, bare.tile_iterations, board, read)
@@ -227,9 +228,9 @@ def map_conv2d(layer: Conv2d, folding: Folding, board: Board, rows: RowColumns |
     return replace(mapping, memories=_memories(mapping, board))
 
 
-def bare_mapping(layer: Conv2d, folding: Folding) -> ConvMapping:
+def bare_mapping(layer: Conv2d, folding: Folding, dsp: Dsp) -> ConvMapping:
     """What follows from the folding alone: a word is an element, and there are no memories yet."""
-    arithmetic, chain = choose_arithmetic(layer, folding)
+    arithmetic, chain = choose_arithmetic(layer, folding, dsp)
     return ConvMapping(
         layer=layer,
         folding=folding,
@@ -242,8 +243,11 @@ def bare_mapping(layer: Conv2d, folding: Folding) -> ConvMapping:
     )
 
 
-def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]:
-    """How products are built, and the length of a packed chain (0 where nothing is packed)."""
+def choose_arithmetic(layer: Conv2d, folding: Folding, dsp: Dsp) -> tuple[Arithmetic, int]:
+    """How products are built, and the length of a packed chain (0 where nothing is packed).
+
+    The words of Winograd's points take all of the widest port, so a narrower one has none of them.
+    """
     if layer.is_float:
         return layer.float_cores.arithmetic, 0
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
@@ -251,8 +255,8 @@ def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]
     if folding.algorithm == "winograd":
         terms, chain = folding.simd * layer.kernel[1], winograd.longest_chain(layer, folding.simd)
         packs = in_dsp and folding.rows > winograd.ROWS and chain >= min(SHORTEST_CHAIN, terms)
-        return ("packed", chain) if packs else ("fixed", 0)
-    if in_dsp and in_dsp % 2 == 0 and widths_pack(layer.input_type, layer.weight_type):
+        return ("packed", chain) if packs and dsp.wide >= PACKED_BITS else ("fixed", 0)
+    if in_dsp and in_dsp % 2 == 0 and widths_pack(layer.input_type, layer.weight_type, dsp.wide):
         chain = longest_chain(layer, folding.simd, folding.pe)
         if chain >= min(SHORTEST_CHAIN, folding.simd * layer.taps):
             return "packed", chain

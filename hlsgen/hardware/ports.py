@@ -13,6 +13,7 @@ from hlsgen.base.fixed import NumberType
 from hlsgen.designfile.constraints import InterfaceConstraints
 from hlsgen.layers.stage import Stage, StreamFormat
 from hlsgen.targets.board import Board
+from hlsgen.targets.device_family import Dsp
 
 MOST_DDR_BITS = 512
 """The widest port word. Buffers are whole parts of so many bits, so that no port word lies beyond one."""
@@ -31,8 +32,12 @@ WIDEST_STREAM = 4096
 """Bits of a word of a stream beyond which Vitis HLS fails."""
 
 
-def words_fit(stage: Stage) -> bool:
-    """Whether no word of the stage's streams is wider than WIDEST_STREAM."""
+def words_fit(stage: Stage, dsp: Dsp) -> bool:
+    """Whether no word of the stage's streams is wider than WIDEST_STREAM, and none of its multipliers' words
+    wider than the port of a `dsp`.
+    """
+    if stage.word_bits > dsp.wide:
+        return False
     streams = (*stage.inputs, stage.output, *stage.weight_streams)
     return all(words.lanes * words.type.width <= WIDEST_STREAM for words in streams)
 

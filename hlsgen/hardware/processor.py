@@ -67,7 +67,7 @@ INTERLEAVE = 12
 turn, its addition has ended. A step of fewer positions waits in their place.
 """
 PACKED_WIDTH = 8
-"""The widest numbers of which a DSP48E2 multiplies two at once."""
+"""The widest numbers of which a DSP multiplies two at once, if its port holds two such weights."""
 CHAIN_SIGNED, CHAIN_UNSIGNED = 7, 4
 """Products of packed pairs that may be added before their lanes collide: |sum| < 2**17 of any 8-bit weights
 and signed or unsigned 8-bit activations (the packed dot product of templates/hls/hlsgen/dot.h).
@@ -105,6 +105,8 @@ class Processor(Brief):
     floating: bool = False
     extra_lanes: int = 0
     carried_words: int = 0
+    may_pack: bool = True
+    """Whether the board's DSPs hold two weights beside each other."""
     scales: bool = False
     """Whether factors, slopes and offsets are those of each channel and of any binary point, and results may
     be multiplied by a second tensor: what quantised models and gates take.
@@ -182,7 +184,7 @@ class Processor(Brief):
     @property
     def packed(self) -> bool:
         """Whether a DSP makes two products."""
-        return max(self.activation_bits, self.weight_bits) <= PACKED_WIDTH
+        return self.may_pack and max(self.activation_bits, self.weight_bits) <= PACKED_WIDTH
 
     @property
     def operand_bits(self) -> int:

@@ -16,11 +16,13 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
 from hlsgen.layers.packing import (
     FABRIC_PRODUCT_BITS,
+    PACKED_BITS,
     QUAD,
     SHORTEST_CHAIN,
     chain_of_types,
     lane_of_four,
     lower_lane_limit,
+    pair_bits,
     quad_limit,
     quad_of_types,
     signed_bits,
@@ -223,6 +225,15 @@ class ConvStage(Stage):
             return 0
         most = chain_of_types(self.layer) if self.any_weights else self.layer.packed_chain
         return min(most, self.terms)
+
+    @property
+    def word_bits(self) -> int:
+        if self.fold.multipliers == "quad":
+            return PACKED_BITS
+        if self.fold.multipliers != "packed":
+            return 0
+        assert isinstance(self.layer.weight_type, FixedType)
+        return pair_bits(signed_bits(self.layer.weight_type))
 
     @property
     def only_signs(self) -> bool:

@@ -1,7 +1,8 @@
 """Two or four multiply-accumulates a DSP: when it is exact, and how long a chain of them may be.
 
-A DSP48E2 multiplies 27 x 18 bits and adds in 48. Two weights side by side, (w1 << 18) + w0, times an
-activation a give both products; sums of them stay apart as long as the lower one fits 18 bits with its sign.
+A DSP48E2 multiplies 27 x 18 bits and adds in 48; of a DSP48E1 the wide port has 25. Two weights side by
+side, (w1 << 18) + w0, times an activation a give both products; sums of them stay apart as long as the lower
+one fits 18 bits with its sign.
 (AMD WP486 describes the packing; the bound by the weights' own values is ours.)
 
 Of four bits and fewer there is room for four: two weights times two activations side by side, or four weights
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 LANE_BITS = 18
 LOWER_LANE_MOST = (1 << (LANE_BITS - 1)) - 1
 PACKED_BITS = 27
+"""Of the widest port that there is: chains and lanes are alike on all boards, and one whose DSPs are narrower
+does not take what has wider words (`Stage.word_bits`).
+"""
 ACTIVATION_MOST_BITS = 18
 FABRIC_PRODUCT_BITS = 9
 """A product whose operands have no more bits together is built in logic cells, as HLS does by itself."""
@@ -46,18 +50,25 @@ def signed_bits(type_: FixedType) -> int:
     return type_.width + (0 if type_.signed else 1)
 
 
-def widths_pack(activation: FixedType, weight: FixedType) -> bool:
-    """Whether two such weights fit the multiplier's 27 bits beside each other, and the activation its 18.
+def widths_pack(activation: FixedType, weight: FixedType, wide: int = PACKED_BITS) -> bool:
+    """Whether two such weights fit a port of `wide` bits beside each other, and the activation 18 bits.
 
     The lower weight may borrow one from the upper, so that the least code of nine bits does not fit.
     """
-    return codes_pack(activation, weight.min_code, weight.max_code)
+    return codes_pack(activation, weight.min_code, weight.max_code) and pair_bits(signed_bits(weight)) <= wide
 
 
 def codes_pack(activation: FixedType, least: int, most: int) -> bool:
-    """`widths_pack` for weights whose codes lie from `least` to `most`."""
+    """`widths_pack` for weights whose codes lie from `least` to `most`, in the widest port."""
     end = 1 << (PACKED_BITS - LANE_BITS - 1)
     return -end < least and most < end and signed_bits(activation) <= ACTIVATION_MOST_BITS
+
+
+def pair_bits(code_bits: int) -> int:
+    """Bits of a word of two weights whose codes have so many with a sign, as templates/hls/hlsgen/dot.h has
+    them.
+    """
+    return min(PACKED_BITS, LANE_BITS + code_bits + 1)
 
 
 def largest_code(type_: FixedType) -> int:

@@ -243,6 +243,11 @@ class Stage(Brief, ABC):
         """Whether `multipliers` of its folding means something: the layer has weights."""
         return False
 
+    @property
+    def word_bits(self) -> int:
+        """Bits of the wide operand of products that share a DSP; 0: none do."""
+        return 0
+
     def folding(self) -> dict[str, Any]:
         """The folding as reports say it: that which the stage has a choice of."""
         fold = self.fold

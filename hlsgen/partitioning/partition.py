@@ -196,7 +196,7 @@ class _Partition:
             board = load_board(entry.board, folder=folder)
         fpga = Fpga.of(name, self.network, board, self.chain, entry.link, entry.memory_gb)
         self.kinds[name] = "fpga"
-        if fpga.link is None and entry.kind == "fpga" and board.flow == "zynqmp":
+        if fpga.link is None and entry.kind == "fpga" and board.flow != "alveo":
             self.notes.append(
                 f"{name}: the CPU of {board.title} is another than this machine's, which was measured; "
                 "measure there with --write-times and name the file as `times`"

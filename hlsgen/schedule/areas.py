@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hlsgen.cost.published_cores import address_bits, fifo_term
-from hlsgen.cost.resources import Resources, cells, dsps_of_product, memory_resources
+from hlsgen.cost.resources import Resources, cells, memory_resources
 from hlsgen.hardware.storage import Memory, bram18_for, uram_for
 from hlsgen.layers.float_cores import HALF_CORES
 from hlsgen.schedule.area_figures import AREAS, AreaFigure, between, figures_of, routed_share
-from hlsgen.schedule.cores import ALWAYS_FABRIC, DSP_ALONE_UNTIL, LIKE
+from hlsgen.schedule.cores import ALWAYS_FABRIC, DSP_ALONE_UNTIL, LIKE, dsp_of
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.memories import SMALL_BITS
 from hlsgen.schedule.operation import Operation
@@ -247,7 +247,8 @@ class Areas:
         if wide <= ALWAYS_FABRIC:
             return self._by_size("multiplier", wide)
         timing = self.delays.timing(operation)
-        dsps = min(dsps_of_product(wide, narrow), _low_tiles(wide, narrow, operation.result))
+        dsp = dsp_of(self.delays.library)
+        dsps = min(dsp.blocks(wide, narrow), _low_tiles(wide, narrow, operation.result))
         alone = self.delays.library.version <= DSP_ALONE_UNTIL and dsps == 1
         if not timing.cycles or dsps == 1:  # a single DSP has all its registers inside
             return Resources(dsp=dsps, lut=0 if alone else PRODUCT_IN_DSP * dsps)

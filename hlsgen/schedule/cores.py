@@ -12,15 +12,10 @@ from dataclasses import replace
 
 from hlsgen.schedule.delay_figures import Figure, Library
 from hlsgen.schedule.operation import Timing
+from hlsgen.targets.device_family import DSP48E1, DSP48E2, DSP58, Dsp
 
-DSP_PORTS = {
-    "zynq": (25, 18),
-    "artix7": (25, 18),
-    "virtex7": (25, 18),
-    "kintex7": (25, 18),
-    "versal": (27, 24),
-}
-"""Signed operands of one DSP by family; 27 x 18 (DSP48E2) where it is not named."""
+DSPS = {**dict.fromkeys(("zynq", "artix7", "virtex7", "kintex7"), DSP48E1), "versal": DSP58}
+"""The DSP by family; DSP48E2 where it is not named."""
 ALWAYS_FABRIC = 10
 """Up to this width of the wider operand a multiplier alone is built of LUTs."""
 DSP_ALONE_UNTIL = 2022.9
@@ -49,8 +44,13 @@ LIKE = {name: core for core, names in _LIKE.items() for name in names.split()}
 
 def fits_one_dsp(library: Library, first: int, second: int) -> bool:
     """Whether signed operands of these widths fit the multiplier of one DSP."""
-    wide, narrow = DSP_PORTS.get(library.speed.family, (27, 18))
-    return max(first, second) <= wide and min(first, second) <= narrow
+    dsp = dsp_of(library)
+    return max(first, second) <= dsp.wide and min(first, second) <= dsp.narrow
+
+
+def dsp_of(library: Library) -> Dsp:
+    """The kind of DSP that a library's parts have."""
+    return DSPS.get(library.speed.family, DSP48E2)
 
 
 def multiplier(library: Library, widths: Sequence[int], budget_ns: float) -> Timing:

@@ -60,7 +60,7 @@ class Foldings:
         self._known: dict[Hashable, list[Candidate]] = {}
         # searches with other prices or margins ask for the same ones again
         self._costed = _COSTED.setdefault(board.terms, {})
-        self._limits = ddr_port(board), tuple(getattr(board.total, kind) for kind in KINDS)
+        self._limits = ddr_port(board), board.multiplier, tuple(getattr(board.total, kind) for kind in KINDS)
 
     def of(self, layer: Layer, place: WeightPlace | None) -> list[Candidate]:
         """Those of `layer` worth looking at, fastest first; none if none fits the board."""
@@ -187,7 +187,7 @@ def _fitting(
     for fold in folds:
         if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
             continue
-        if not words_fit(staged(layer, fold, place)):
+        if not words_fit(staged(layer, fold, place), board.multiplier):
             continue
         one = _candidate(layer, fold, board, place)
         if all(getattr(one.resources, kind) <= getattr(total, kind) for kind in KINDS):

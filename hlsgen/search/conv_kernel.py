@@ -203,7 +203,7 @@ def _at_most(
     """Frames a second that no deployment with this folding exceeds: as many instances as its arithmetic
     alone leaves room for, without memories, none of which ever waits.
     """
-    bare = bare_mapping(layer, folding)
+    bare = bare_mapping(layer, folding, board.multiplier)
     each = arithmetic_resources(bare, board.terms)
     count = constraints.instances or min(room(each, board), board.max_compute_units, batch)
     return count * clock_mhz * 1e6 / least_interval(bare)

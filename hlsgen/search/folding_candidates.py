@@ -131,7 +131,7 @@ def candidates(
 
 def _at_least(layer: Conv2d, folding: Folding, board: Board) -> tuple[Resources, float]:
     """What any instance with this folding takes, and frames a cycle that none exceeds."""
-    bare = bare_mapping(layer, folding)
+    bare = bare_mapping(layer, folding, board.multiplier)
     return arithmetic_resources(bare, board.terms), 1 / least_interval(bare)
 
 

@@ -23,6 +23,7 @@ from hlsgen.hardware.processor import BIAS_BITS, FLOAT_BITS, LEAST_POOLED_ROWS, 
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.packing import pair_bits
 from hlsgen.model.ir import Graph
 from hlsgen.program.behind import windows_behind
 from hlsgen.program.host_tail import Division
@@ -333,6 +334,7 @@ class SharedSearch:
             floating=self.floating,
             extra_lanes=extra_lanes,
             carried_words=CARRIED_WORDS if extra_lanes else 0,
+            may_pack=pair_bits(weight_bits) <= self.board.multiplier.wide,
         )
 
     def candidates(self) -> Iterator[Candidate]:

@@ -19,9 +19,10 @@ from hlsgen.designfile.json_schemas import DRAFT
 from hlsgen.designfile.margins import AUTO, Margin, MarginKey
 from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
 from hlsgen.targets.device_family import (
-    MODELLED_DSP,
-    MULTIPLIERS,
-    UNMODELLED_BOARDS,
+    BOARDS_WITHOUT_A_FILE,
+    DSP48E2,
+    MODELLED,
+    Dsp,
     Family,
     family_of,
 )
@@ -42,6 +43,7 @@ def _check_name(name: str) -> str:
 
 
 Count = Annotated[int, Whole(0, 100_000_000)]
+BoardFlow = Literal["alveo", "zynqmp", "zynq"]
 Share = Annotated[float, Real(0, 1)]
 TEMPLATE = Path(__file__).with_name("board_template.yaml")
 MAX_COMPUTE_UNITS = 31
@@ -141,10 +143,11 @@ class Board(_Section):
     title: Text
     family: Text = "UltraScale+"
     part: Text
-    dsp: Literal["DSP48E2"] | None = None
+    dsp: Literal["DSP48E2", "DSP48E1"] | None = None
     """The DSP of a part whose name tells no family; None: as the part's name says."""
     platform: Text
-    flow: Literal["alveo", "zynqmp"]
+    flow: BoardFlow
+    """A card on PCIe; or Arm cores on the same chip: zynqmp of 64 bits (UltraScale+), zynq of 32 (7000)."""
     vitis_max: Text | None = None
     """Newest Vitis release that supports the platform; None: no limit is known."""
     ait_board: Text | None = None
@@ -160,7 +163,7 @@ class Board(_Section):
     link: Link | None = None
     """To the host; None: its processor works in the same memory."""
 
-    _terms: Terms = PrivateAttr(default_factory=packaged_terms)
+    _terms: Terms | None = PrivateAttr(default=None)
     _margins: Margins | None = PrivateAttr(default=None)
     _taken: Mapping[str, Mapping[str, int]] = PrivateAttr(default_factory=dict)
 
@@ -169,13 +172,20 @@ class Board(_Section):
 
     @property
     def terms(self) -> Terms:
-        """What emitted hardware takes in LUTs and FFs on this board: hlsgen's own unless `with_terms`."""
-        return self._terms
+        """What emitted hardware takes on this board, by its kind of DSP: hlsgen's own unless `with_terms`."""
+        return packaged_terms(self.multiplier) if self._terms is None else self._terms
+
+    @property
+    def multiplier(self) -> Dsp:
+        """The kind of DSP that the board has."""
+        family = family_of(self.part)
+        named = next((one for one in MODELLED if one.name == self.dsp), DSP48E2)
+        return named if family is None else family.dsp
 
     def with_terms(self, terms: Terms) -> Board:
         """The same board with other terms of LUTs and FFs, such as calibrated ones."""
         other = self.model_copy()
-        other._terms = terms
+        other._terms = terms.for_dsp(self.multiplier)
         return other
 
     def for_style(self, style: CostStyle) -> Board:
@@ -270,13 +280,16 @@ def _family_mistakes(part: str, dsp: str | None, uram: int) -> list[Mistake]:
     family = family_of(part)
     if family is None and dsp is None:
         message = f"is {shown(part)}, whose family is not known, and so neither is its DSP"
-        fix = f"an UltraScale+ part, or `dsp: {MODELLED_DSP}` beside it if it has those"
+        fix = f"an UltraScale+ part, or `dsp: {DSP48E2}` beside it if it has those"
         return [Mistake(at=("part",), message=message, fix=fix)]
     if family is None:
         return []
-    if family.dsp != MODELLED_DSP:
-        fix = f"a board with an UltraScale+ or UltraScale part; {WHY_REFUSED}"
+    if family.dsp not in MODELLED:
+        fix = f"a board with an UltraScale+, UltraScale or 7 series part; {WHY_REFUSED}"
         return [Mistake(at=("part",), message=f"is {_dsp_text(part, family)}", fix=fix)]
+    if dsp is not None and dsp != family.dsp.name:
+        message = f"is {dsp}, but {shown(part)} is a {family.name} part, which has {family.dsp}"
+        return [Mistake(at=("dsp",), message=message, fix="leave it out, or the part's right name")]
     if uram and not family.has_uram:
         message = f"is {shown(part)}, a {family.name} part, which has no URAM, but the SLRs have {uram}"
         return [Mistake(at=("part",), message=message, fix="uram: 0 in all SLRs, or the part's right name")]
@@ -286,8 +299,8 @@ def _family_mistakes(part: str, dsp: str | None, uram: int) -> list[Mistake]:
 def _dsp_text(part: str, family: Family) -> str:
     """What is said of a part whose DSP is not modelled."""
     return (
-        f"{shown(part)}, a {family.name} part: its {family.dsp} multiplies {MULTIPLIERS[family.dsp]} bits, "
-        f"and only the {MODELLED_DSP}'s {MULTIPLIERS[MODELLED_DSP]} is modelled"
+        f"{shown(part)}, a {family.name} part: its {family.dsp} multiplies {family.dsp.multiplier} bits, "
+        f"and only {' and '.join(f'{one} ({one.multiplier})' for one in MODELLED)} are modelled"
     )
 
 
@@ -320,8 +333,13 @@ def load_board(name: str | Path, *, folder: Path | None = None, place: Place | N
 def _unknown_board(name: str, known: list[str], folder: Path | None) -> Problem:
     """What is said of a name that is no board's: why, of boards that are no target; or what was meant."""
     the_boards = f"the boards are {', '.join(known)}"
-    part = UNMODELLED_BOARDS.get(name.lower().replace("-", "_"))
+    part = BOARDS_WITHOUT_A_FILE.get(name.lower().replace("-", "_"))
     family = family_of(part) if part else None
+    if part and family and family.dsp in MODELLED:
+        return Problem(
+            message=f"there is no file of {shown(name)}, whose part is {shown(part)}",
+            fix=f"write one: hlsgen boards --template > {name.lower()}.yaml; {the_boards}",
+        )
     if part and family:
         return Problem(
             message=f"{shown(name)} cannot be a target: its part is {_dsp_text(part, family)}",

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, refused, unknown_key
+from hlsgen.targets.device_family import DSP48E2, MODELLED, Dsp
 
 PACKAGED = Path(__file__).with_name("terms.yaml")
 
@@ -209,6 +210,8 @@ class Terms:
     file: TermsFile
     target: Target = "routed"
     style: CostStyle = "layer"
+    dsp: Dsp = DSP48E2
+    """What products are built of."""
 
     @property
     def name(self) -> str:
@@ -225,7 +228,7 @@ class Terms:
 
     def apart(self) -> TermsApart:
         """The same, of which a design's sum of all terms still has each by itself."""
-        return TermsApart(file=self.file, target=self.target, style=self.style)
+        return TermsApart(file=self.file, target=self.target, style=self.style, dsp=self.dsp)
 
     def of(self, target: Target) -> Terms:
         return replace(self, target=target)
@@ -233,6 +236,10 @@ class Terms:
     def for_style(self, style: CostStyle) -> Terms:
         """The terms with what is calibrated for this style."""
         return replace(self, style=style)
+
+    def for_dsp(self, dsp: Dsp) -> Terms:
+        """The same for products in another kind of DSP."""
+        return self if dsp == self.dsp else replace(self, dsp=dsp)
 
     @cached_property
     def calibration(self) -> Calibration | None:
@@ -298,9 +305,11 @@ class TermsApart(Terms):
         return {name: total >> PART_BITS * number & mask for number, name in enumerate(FEATURES)}
 
 
-@lru_cache(maxsize=1)
-def packaged_terms() -> Terms:
-    """The terms that come with hlsgen."""
+@lru_cache(maxsize=len(MODELLED))
+def packaged_terms(dsp: Dsp = DSP48E2) -> Terms:
+    """The terms that come with hlsgen, for products in a kind of DSP."""
+    if dsp != DSP48E2:
+        return packaged_terms().for_dsp(dsp)
     # without the places of values, which only mistakes need, libyaml reads the file in a tenth of the time
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return Terms(file=TermsFile.model_validate(yaml.load(PACKAGED.read_bytes(), Loader=loader)))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -18,6 +18,7 @@ from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.designfile.validation import printable
 from hlsgen.emit.project import FLOW
 from hlsgen.report.section import AGAIN
+from hlsgen.targets.board import BoardFlow
 
 TARGETS = ("hw", "hw_emu")
 Name = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]
@@ -34,7 +35,7 @@ class Flow(BaseModel):
 
     design: Name
     kernels: tuple[Name, ...]
-    flow: Literal["alveo", "zynqmp"]
+    flow: BoardFlow
     platform: str
     host: bool
     """Whether there is a host program."""
@@ -194,7 +195,7 @@ def _linking(xo: Step, flow: Flow, place: Place) -> list[Step]:
 def _around(flow: Flow, place: Place) -> list[Step]:
     """What the xclbin needs to run: make says itself whether there is something to do."""
     found = [Step(name="host", goal="host", key="host")] if flow.host else []
-    if flow.flow == "zynqmp":
+    if flow.flow != "alveo":
         # a card holds the host program
         card = Step(name="package", goal="sd_card", key=f"package.{place.word}")
         return [*found, card] if flow.host else []
@@ -211,6 +212,6 @@ def needs_of(to: str, flow: Flow, place: Place) -> list[str]:
     needs += ["link"] if to in ("xclbin", "all") else []
     if to == "all":
         needs += ["host"] if flow.host else []
-        needs += ["card"] if flow.host and flow.flow == "zynqmp" else []
+        needs += ["card"] if flow.host and flow.flow != "alveo" else []
         needs += ["emconfig"] if flow.flow == "alveo" and place.target == "hw_emu" else []
     return needs

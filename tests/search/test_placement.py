@@ -8,7 +8,7 @@ import pytest
 
 from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import cycles, ddr_bursts, ddr_bytes, ddr_cost, interval, iterations
-from hlsgen.cost.resources import Resources, dsps_of_product
+from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping, map_conv2d
 from hlsgen.hardware.conv_folding import Folding
@@ -16,6 +16,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search.board_limits import KINDS, capacity, usable
 from hlsgen.search.conv_kernel import ConvConstraints, choose, foldings
 from hlsgen.search.placement import at_banks, ddr_bytes_per_s, deploy
+from hlsgen.targets.device_family import DSP48E2
 from hlsgen.targets.terms import packaged_terms
 from tests.support.kernels import U200, ZCU102, conv
 
@@ -76,7 +77,7 @@ def test_dsps_follow_from_the_structure(kind: str, folding: dict[str, int], dsp:
     [(16, 16, 1), (27, 18, 1), (18, 27, 1), (19, 19, 2), (28, 18, 2), (32, 32, 4), (8, 8, 1)],
 )
 def test_dsps_of_a_product(a: int, w: int, dsps: int) -> None:
-    assert dsps_of_product(a, w) == dsps
+    assert DSP48E2.blocks(a, w) == dsps
 
 
 def test_capacity_names_what_runs_out() -> None:

@@ -15,6 +15,7 @@ from tests.support.small_design import DESIGN
 
 BOARDS = [
     "kv260",
+    "pynq_z2",
     "u200",
     "u250",
     "u280",
@@ -142,7 +143,7 @@ def test_board_by_path(tmp_path: Path) -> None:
         ("name: u200", "name: ../u", "`name` must be a board's name"),
         ("title: AMD Alveo U200", "title: ''", "`title` must be a line of 1 to 200"),
         ("title: AMD Alveo U200", "title: 3", "`title` must be text, not 3"),
-        ("flow: alveo", "flow: alveos", "`flow` must be alveo or zynqmp"),
+        ("flow: alveo", "flow: alveos", "`flow` must be alveo or zynqmp or zynq"),
         ('vitis_max: "2025.1"', "vitis_max: 2025.1", "`vitis_max` must be text, not 2025.1"),
         ("clock_mhz: 220", "clock_mhz: 0", "`clock_mhz` must be a number from 50 to 800, not 0"),
         ("lut: 0.7", "lut: 1.5", "`lut` must be a number from 0 to 1, not 1.5"),
@@ -218,6 +219,7 @@ def test_parts_with_the_dsp_that_is_modelled(part: str, tmp_path: Path) -> None:
     [
         ("xcvu9p-flga2104-2L-e", ""),
         ("xcvu190-flga2577-2-e", "of UltraScale+ parts, and xcvu190-flga2577-2-e is UltraScale:"),  # no plus
+        ("xc7z045ffg900-2", "of UltraScale+ parts, and xc7z045ffg900-2 is Zynq-7000:"),
         ("engineering_sample\ndsp: DSP48E2", "engineering_sample is of no family that is known here"),
     ],
 )
@@ -233,11 +235,8 @@ def test_cells_of_a_part_of_another_family_than_was_fitted(part: str, words: str
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        ("xc7z020clg400-1", "a Zynq-7000 part: its DSP48E1 multiplies 25 x 18 bits"),  # PYNQ-Z2
-        ("xc7z045ffg900-2", "a Zynq-7000 part: its DSP48E1"),  # ZC706
-        ("xa7z010clg225-1i", "a Zynq-7000 part: its DSP48E1"),
-        ("xc7a100tcsg324-1", "a 7 series part: its DSP48E1"),
-        ("xc7vx690tffg1761-2", "a 7 series part: its DSP48E1"),
+        ("xc7z045ffg900-2", "a Zynq-7000 part, which has no URAM, but the SLRs have 800"),  # ZC706
+        ("xc7vx690tffg1761-2", "a 7 series part, which has no URAM"),
         ("xcvc1902-vsva2197-2MP-e-S", "a Versal part: its DSP58 multiplies 27 x 24 bits"),  # VCK190
         ("xcv80-lsva4737-2MHP-e-S", "a Versal part: its DSP58"),
         ("xcku115-flvb2104-2-e", "a UltraScale part, which has no URAM, but the SLRs have 800"),
@@ -258,9 +257,12 @@ def test_a_part_of_no_known_name_can_say_what_dsp_it_has(tmp_path: Path) -> None
     path = changed(tmp_path, "part: xcu200-fsgd2104-2-e", "part: engineering_sample\ndsp: DSP48E2")
     assert load_board(path).dsp == "DSP48E2"
     path = changed(tmp_path, "part: xcu200-fsgd2104-2-e", "part: xc7z020clg400-1\ndsp: DSP48E2")
-    assert "a Zynq-7000 part" in problems_of(path)[0].message
+    wrong = '`dsp` is DSP48E2, but "xc7z020clg400-1" is a Zynq-7000 part, which has DSP48E1'
+    assert problems_of(path)[0].message == wrong
     path = changed(tmp_path, "part: xcu200-fsgd2104-2-e", "part: engineering_sample\ndsp: DSP48E1")
-    assert problems_of(path)[0].message.startswith("`dsp` must be DSP48E2")
+    assert load_board(path).multiplier.multiplier == "25 x 18"
+    path = changed(tmp_path, "part: xcu200-fsgd2104-2-e", "part: engineering_sample\ndsp: DSP58")
+    assert problems_of(path)[0].message.startswith("`dsp` must be DSP48E2 or DSP48E1")
 
 
 def test_missing_data_folder_is_a_bug_not_a_design_error() -> None:

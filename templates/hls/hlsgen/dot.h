@@ -95,11 +95,16 @@ constexpr int LANE_BITS = 18;
 constexpr int PACKED_BITS = 27;
 constexpr int DSP_BITS = 48;
 
+// Bits of two codes of CODE_BITS beside each other, the lower of which may lend one; those of the port at the most.
+constexpr int pair_bits(int code_bits) {
+    return LANE_BITS + code_bits + 1 < PACKED_BITS ? LANE_BITS + code_bits + 1 : PACKED_BITS;
+}
+
 // Sums of products of words that hold two numbers each, LANE bits apart. No more than CHAIN products are added
 // before the lanes are taken apart, so that they stay in the DSPs' cascade; the caller guarantees
 // |sum of CHAIN lower products| < 2^(LANE - 1).
-template <int LANE, int CHAIN, int SUM_BITS, int FACTOR_BITS, int N>
-inline void sum_of_pairs(const ap_int<PACKED_BITS> (&pair)[N], const ap_int<FACTOR_BITS> (&factor)[N],
+template <int LANE, int CHAIN, int SUM_BITS, int PAIR_BITS, int FACTOR_BITS, int N>
+inline void sum_of_pairs(const ap_int<PAIR_BITS> (&pair)[N], const ap_int<FACTOR_BITS> (&factor)[N],
                          ap_int<SUM_BITS> &lower, ap_int<SUM_BITS> &upper) {
 #pragma HLS inline
 #pragma HLS expression_balance off
@@ -125,11 +130,11 @@ template <int CHAIN, int SUM_BITS, int CODE_BITS, int A_BITS, int N>
 inline void dot_packed(const ap_int<A_BITS> (&a)[N], const ap_int<CODE_BITS> (&w0)[N], const ap_int<CODE_BITS> (&w1)[N],
                        ap_int<SUM_BITS> &sum0, ap_int<SUM_BITS> &sum1) {
 #pragma HLS inline
-    ap_int<PACKED_BITS> pair[N];
+    ap_int<pair_bits(CODE_BITS)> pair[N];
 #pragma HLS array_partition variable=pair complete
     for (int n = 0; n < N; ++n) {
 #pragma HLS unroll
-        pair[n] = (ap_int<PACKED_BITS>(w1[n]) << LANE_BITS) + w0[n];
+        pair[n] = (ap_int<pair_bits(CODE_BITS)>(w1[n]) << LANE_BITS) + w0[n];
     }
     sum_of_pairs<LANE_BITS, CHAIN>(pair, a, sum0, sum1);
 }

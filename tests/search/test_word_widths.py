@@ -52,4 +52,4 @@ def test_a_layer_of_its_own_has_no_wider_results() -> None:
     with pytest.raises(NoFit, match="rows: 4 with pe: 64 makes words of 6,144 bits") as caught:
         map_conv2d(layer, Folding(rows=4, pe=64, simd=1), U200)
     assert "rows x pe of at most 170" in caught.value.fix
-    assert bare_mapping(layer, Folding(rows=2, pe=64, simd=1)).folding.rows == 2
+    assert bare_mapping(layer, Folding(rows=2, pe=64, simd=1), U200.multiplier).folding.rows == 2

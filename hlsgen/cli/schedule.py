@@ -112,6 +112,10 @@ class Asked:
         from hlsgen.schedule.component import Component, Target, amount
         from hlsgen.schedule.directives import read_directives
 
+        if self.clock.strip().replace(".", "", 1).isdigit():
+            message = f"the clock {self.clock} has no unit"
+            fix = f"{self.clock}MHz or {self.clock}ns"
+            raise DesignError(Problem(message=message, fix=fix))
         clock_ns = amount(self.clock)
         kept = None if self.uncertainty is None else amount(self.uncertainty, clock_ns or 0.0)
         if clock_ns is None or (self.uncertainty is not None and kept is None):

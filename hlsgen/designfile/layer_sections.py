@@ -14,6 +14,7 @@ from hlsgen.designfile.schema_values import (
     MAX_CHANNELS,
     NAME_SCHEMA,
     Channels,
+    HasBias,
     KernelSize,
     Padding,
     Weights,
@@ -128,7 +129,7 @@ class Conv2dLayer(Layer):
     """Distance of neighbouring taps: one number or [height, width]."""
     groups: Channels = 1
     """Groups of channels that see each other; as many as input channels: depthwise."""
-    bias: bool = True
+    bias: HasBias = True
     """Whether each output channel has a bias."""
     weights: Weights = WeightSeed(0)
     """A .npz (weight [M, C / groups, KH, KW], bias [M]) or .npy file, or {seed: n} for random weights."""
@@ -140,7 +141,7 @@ class DenseLayer(Layer):
     kind: Literal["dense"]
     out_channels: Channels = Field(examples=[10])
     """Number of results."""
-    bias: bool = True
+    bias: HasBias = True
     """Whether each result has a bias."""
     weights: Weights = WeightSeed(0)
     """A .npz (weight [M, C H W], bias [M]) or .npy file, or {seed: n} for random weights."""

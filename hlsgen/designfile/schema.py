@@ -31,6 +31,7 @@ from hlsgen.designfile.schema_values import (
     Accumulator,
     BoardName,
     Channels,
+    HasBias,
     KernelSize,
     Name,
     Padding,
@@ -103,7 +104,7 @@ class LayerSection(_Section):
     """Zeros around the input: n, [height, width], [top, left, bottom, right], same or valid."""
     dilation: KernelSize = (1, 1)
     """Distance of neighbouring taps: one number or [height, width]."""
-    bias: bool = True
+    bias: HasBias = True
     """Whether each output channel has a bias."""
     weights: Weights = WeightSeed(0)
     """A .npz or .npy file, or {seed: n} for random weights."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
 
 from hlsgen.base.cpp_names import (
     C_HEADERS,
@@ -301,6 +301,16 @@ Accumulator = Annotated[
     WithJsonSchema({"anyOf": [{"enum": ["exact", "tight"]}, _TYPE_SCHEMA]}),
 ]
 Shape = Annotated[tuple[int, int, int], PlainValidator(check_shape), WithJsonSchema(_integers(_SIDE, 3))]
+
+
+def _no_file(value: object) -> object:
+    """Whether there is a bias, not where its values lie."""
+    if isinstance(value, str) and value.endswith((".npy", ".npz")):
+        fix = 'true; its values lie beside the weights, in a .npz file with "weight" and "bias"'
+        raise refused(must_be("true or false", value, fix))
+    return value
+
+
 KernelSize = Annotated[Pair, *pair_of(_KERNEL_SIDE)]
 Padding = Annotated[
     Literal["same", "valid"] | Sides,
@@ -316,6 +326,7 @@ Padding = Annotated[
         }
     ),
 ]
+HasBias = Annotated[bool, BeforeValidator(_no_file, json_schema_input_type=bool)]
 Weights = Annotated[
     WeightFile | WeightSeed,
     PlainValidator(check_weights),

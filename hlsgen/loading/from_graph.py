@@ -21,7 +21,7 @@ from hlsgen.designfile.precision_grammar import Given, input_type_of, precision_
 from hlsgen.designfile.style_keys import mapping_problems
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
-from hlsgen.model.ir import Graph
+from hlsgen.model.ir import Graph, Port
 from hlsgen.model.ports import Floats
 from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
@@ -330,6 +330,23 @@ def _design(graph: Graph, options: Options, source: str, **more: Any) -> Network
     )
 
 
+def _calibration_shape(port: Port, values: Floats) -> Problem:
+    """What is said of frames of another shape than the input's."""
+    wanted = ", ".join(map(str, port.shape))
+    message = f"calibration for {port.name} has shape {values.shape}, not [frames, {wanted}]"
+    axes = next((axes for axes in ((0, 3, 1, 2), (0, 2, 3, 1)) if _moved(values, axes) == port.shape), None)
+    if axes is not None:
+        return Problem(message=message, fix=f"move its axes: x.transpose{axes}")
+    if values.shape[1:] == port.shape:
+        return Problem(message=message, fix="some frames")
+    return Problem(message=message, fix=f"frames of {wanted}, as the model takes them")
+
+
+def _moved(values: Floats, axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a frame with its axes in another order."""
+    return tuple(values.shape[axis] for axis in axes[1:]) if values.ndim == len(axes) else ()
+
+
 def _calibration(graph: Graph, given: ArrayLike | Sequence[ArrayLike] | None) -> dict[str, Floats] | None:
     """Values [N, C, H, W] of each input. Raises DesignError: shapes that are not the inputs'."""
     if given is None:
@@ -342,9 +359,11 @@ def _calibration(graph: Graph, given: ArrayLike | Sequence[ArrayLike] | None) ->
     found = {}
     for port, array in zip(ports, arrays, strict=True):
         values = frames_array(array, port.name)
-        if values.shape[1:] != port.shape or not len(values) or not np.isfinite(values).all():
-            message = f"calibration for {port.name} has shape {values.shape}, or holds NaN or infinity"
-            fix = f"finite numbers [frames, {', '.join(map(str, port.shape))}]"
-            raise DesignError(Problem(message=message, fix=fix))
+        if values.shape[1:] != port.shape or not len(values):
+            raise DesignError(_calibration_shape(port, values))
+        if not np.isfinite(values).all():
+            frame = int(np.argmin(np.isfinite(values).reshape(len(values), -1).all(axis=1)))
+            message = f"calibration for {port.name} holds NaN or infinity, first in frame {frame}"
+            raise DesignError(Problem(message=message, fix="finite numbers"))
         found[port.name] = port.to_tensor(values)
     return found

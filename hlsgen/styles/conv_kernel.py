@@ -130,7 +130,7 @@ class ConvKernel(Style[ConvHardware]):
         """Warnings of a layer alone: every result counts, as whoever gives its type knows what it holds."""
         notes = [f"ompss/: {one}" for one in uncertainty_notes(self.clock)]
         return [*self.fit_warnings(), *notes] + [
-            f"{one.name}: {one.excess.outside} of {one.excess.values} results leave the range of "
+            f"{one.name}: {one.excess.outside:,} of {one.excess.values:,} results leave the range of "
             f"{one.excess.type} on these frames; give precision.output more integer bits"
             if one.part == "result"
             else str(one)

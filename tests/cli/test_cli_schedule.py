@@ -137,6 +137,8 @@ def test_a_kernel_that_is_not_there() -> None:
     ("words", "message"),
     [
         (("--clock", "soon"), "'soon' is no time"),
+        (("--clock", "300"), "the clock 300 has no unit"),
+        (("--clock", "3.3"), "fix: 3.3MHz or 3.3ns"),
         (("--clock", "0MHz"), "'0MHz' is no time"),
         (("--clock", "1e999ns"), "a clock of inf ns"),
         (("--uncertainty", "some"), "'some' is no time"),

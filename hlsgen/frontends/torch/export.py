@@ -71,7 +71,7 @@ def exported(
             program = program.run_decompositions({})
             restored(program.graph)
     except Exception as error:
-        failure = _model_failure(model, examples, place)
+        failure = _model_failure(model, examples, place) or _recurrent_failure(model, place)
         raise (failure or _export_failure(error, place)) from error
     return _program(program, place)
 
@@ -127,11 +127,38 @@ def _model_failure(
     except Exception as error:
         sizes = ", ".join(" x ".join(str(size) for size in example.shape[1:]) for example in examples)
         message = f"the model fails on inputs of {sizes} (without the batch): {_quoted(error)}"
-        fix = "the shapes that the model is made for, or mend the model"
+        fix = _shapes_that_run(model, examples) or "the shapes that the model is made for, or mend the model"
         if isinstance(model, fx.GraphModule):
             fix = "the module itself, or export it with dynamic_shapes whose first axis is a Dim: the batch"
         return _error(message, fix, _user_place(error) or place)
     return None
+
+
+def _shapes_that_run(model: nn.Module, examples: tuple[torch.Tensor, ...]) -> str | None:
+    """Shapes on which the model runs, where those given have the batch too, or channels last."""
+    shapes = [tuple(example.shape[1:]) for example in examples]
+    meant = {
+        "sizes without the batch": [shape[1:] for shape in shapes if len(shape) > 1],
+        "channels first": [(shape[-1], *shape[:-1]) for shape in shapes if len(shape) > 1],
+    }
+    for what, others in meant.items():
+        if len(others) < len(shapes):
+            continue
+        with suppress(Exception), torch.no_grad(), _quiet():
+            model(*(torch.zeros(EXAMPLE_FRAMES, *one, dtype=examples[0].dtype) for one in others))
+            return f"{what}: {', '.join(str(one) for one in others)}, with which it runs"
+    return None
+
+
+def _recurrent_failure(model: nn.Module, place: Place | None) -> DesignError | None:
+    """What is said of a model with recurrent layers, which PyTorch does not export for any batch."""
+    kinds = (nn.RNNBase, nn.RNNCellBase)
+    found = [(path, type(one).__name__) for path, one in model.named_modules() if isinstance(one, kinds)]
+    named = [f"{path or 'the model'} ({kind})" for path, kind in found]
+    if not named:
+        return None
+    message = f"{', '.join(named[:MOST_MODULES])}: recurrent, and hlsgen has no such layer yet"
+    return _error(message, "convolutions over the sequence (Conv1d): a layer keeps no state", place)
 
 
 def _examples(model: nn.Module, input_shapes: Sequence[tuple[int, ...]]) -> tuple[torch.Tensor, ...]:

@@ -18,6 +18,7 @@ from hlsgen.designfile.clock import Clock
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.layers_file import is_network
 from hlsgen.designfile.precision_grammar import Written
+from hlsgen.loading.importing import refuse_models
 from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import values_of, warn_of_clipping
@@ -316,6 +317,7 @@ def load(
     (1296, 1)
     """
     style: Style[Any]
+    refuse_models(Path(path))
     data = Document.read(Path(path)).data
     if "model" in data or is_network(data):
         from hlsgen.loading.model_file import load_model

@@ -108,6 +108,21 @@ def import_model(
     return _imported(graph, source, inputs, board, folder, samples, default_type)
 
 
+WEIGHT_ENDINGS = (".pt", ".pth", ".ckpt", ".safetensors")
+"""Of what PyTorch and its like save."""
+
+
+def refuse_models(path: Path) -> None:
+    """Refuses a model where a design is wanted. Raises DesignError."""
+    endings = {ending for one in FRAMEWORKS.values() for ending in one.endings} - {".json"}
+    if path.suffix in endings or path.suffix in WEIGHT_ENDINGS:
+        model = f"{path}:make_net" if path.suffix == ".py" else str(path)
+        fix = f"hlsgen import {model}, which writes a design file that names it"
+        if path.suffix in WEIGHT_ENDINGS:
+            fix = f"hlsgen import net.py:make_net --weights {path} --shape C,H,W, which writes a design file"
+        raise DesignError(Problem(message=f"{path} is no design", fix=fix))
+
+
 def framework_of(model: str) -> str:
     """torch, qkeras or onnx, by the file's ending. Raises DesignError: none of them."""
     if re.fullmatch(r".+\.py:[A-Za-z_]\w*", model):
@@ -118,6 +133,13 @@ def framework_of(model: str) -> str:
             return name
     if path.is_dir():
         return "qkeras"
+    if path.suffix in WEIGHT_ENDINGS:
+        raise DesignError(
+            Problem(
+                message=f"{model} holds weights, or a module without its Python, and no model to read",
+                fix=f"the function that makes it: net.py:make_net --weights {model} --shape C,H,W",
+            )
+        )
     raise DesignError(
         Problem(
             message=f"{model} is no model that hlsgen knows ({', '.join(FRAMEWORKS)})",

@@ -116,6 +116,7 @@ def test_force_replaces_a_design_and_no_model(folder: Path) -> None:
     [
         (["net.py:make_net"], 1, "does not say what it takes\nfix: --shape 3,32,32"),
         (["net.txt"], 1, "net.txt is no model that hlsgen knows"),
+        (["net.pt"], 1, "net.pt holds weights, or a module without its Python"),
         (["none.onnx"], 1, "none.onnx"),
         (["net.py:make_net", "--shape", "1,6,6", "--board", "u201"], 1, "u201"),
         (["net.onnx", "--weights", "net.pt"], 1, "leave --weights out"),
@@ -128,6 +129,22 @@ def test_mistakes(folder: Path, words: list[str], code: int, message: str) -> No
     result = run(*words)
     assert isinstance(result.exception, SystemExit) and result.exception.code == code, result.output
     assert message in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("net.onnx", "hlsgen import net.onnx, which writes"),
+        ("net.keras", "hlsgen import net.keras, which writes"),
+        ("net.py", "hlsgen import net.py:make_net, which writes"),
+        ("net.pth", "hlsgen import net.py:make_net --weights net.pth --shape C,H,W, which writes"),
+    ],
+)
+def test_a_model_in_place_of_a_design(folder: Path, name: str, fix: str) -> None:
+    for command in ("build", "check", "estimate"):
+        result = CliRunner().invoke(cli, [command, name])
+        assert result.exit_code == 1 and f"{name} is no design" in result.output
+        assert fix in result.output
 
 
 def test_a_shape_that_is_none(folder: Path) -> None:

@@ -32,7 +32,7 @@ from hlsgen.quantising.value_ranges import ValueRanges
 ROUNDS = 3
 """How often all factors are found anew: each changes the weights that its neighbours see."""
 LARGEST = 2.0**10
-"""Of a factor, and of what it divides by."""
+"""The largest factor; the smallest is its inverse."""
 JUDGED_BITS = 8
 """The width of every tensor with which balanced channels must show that they are better."""
 
@@ -57,7 +57,7 @@ def balanced_run(
 
 
 def _decibels(run: FloatRun, any_weights: Collection[str], headroom: float | None) -> float:
-    """Of the worst output, every tensor in the same width."""
+    """Signal to noise of the worst output with every tensor in the same width."""
     precision = Precision(default=Bits(JUDGED_BITS), headroom=headroom)
     typed = choose_types(run.graph, precision, ValueRanges(run, headroom), any_weights)
     return judged(run_passes(typed, FIXED_PASSES), run).worst_db
@@ -93,7 +93,7 @@ class _Factors:
         self._index = {name: index for index, group in enumerate(groups) for name in group.tensors}
 
     def of(self, tensor: str) -> Floats | None:
-        """None: the tensor stays as it is."""
+        """The factors of a tensor; None: it stays as it is."""
         return self.values[self._index[tensor]] if tensor in self._index else None
 
     def weights(self, layer: Conv2d) -> Floats:

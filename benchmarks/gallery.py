@@ -41,6 +41,7 @@ CLOCKS = (220.0, 250.0, 300.0)
 BATCH = 512
 WIDTH = 8
 """Bits of every activation and weight; biases and sums take what they need."""
+PRECISION = {"default": WIDTH, "balance": True}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ def read(network: Network, models: Path | None) -> Read:
     start = time.perf_counter()
     given: dict[str, Any] = {
         "calibration": frames[: network.calibration],
-        "precision": WIDTH,
+        "precision": PRECISION,
         "style": "auto",
         "batch": BATCH,
         "name": network.name,

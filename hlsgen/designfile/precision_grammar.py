@@ -206,6 +206,9 @@ class PrecisionSection(BaseModel):
     headroom: Annotated[float, Real(1, MOST_HEADROOM)] | None = None
     """Range that auto gives every tensor, as a multiple of what the frames showed; 1: none beyond; None: 2,
     and up to 8 for tensors in which frames differ much."""
+    balance: bool = False
+    """Whether channels are scaled by powers of two, so that large and small ones of a tensor lose less; the
+    network stays the same. Only where that brings the outputs nearer on calibration frames."""
     layers: dict[str, Layer] = {}
     """Types by layer name."""
 
@@ -221,6 +224,7 @@ class PrecisionSection(BaseModel):
             output_db=self.output_db,
             agreement=self.agreement,
             headroom=self.headroom,
+            balance=self.balance,
             layers={
                 name: LayerPrecision(weights=one.weights, bias=one.bias, output=one.output, input=one.input)
                 for name, one in types.items()

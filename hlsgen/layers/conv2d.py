@@ -88,6 +88,12 @@ class Conv2d(Layer, kind="conv2d"):
         """Input channels that an output channel reads."""
         return self.read_shape[0] // self.groups
 
+    @property
+    def channels_read(self) -> NDArray[np.int64]:
+        """[M, C / groups]: the channel of the input that each column of the weights multiplies."""
+        first = np.arange(self.out_channels) // (self.out_channels // self.groups) * self.group_channels
+        return np.asarray(first[:, None] + np.arange(self.group_channels), np.int64)
+
     @cached_property
     def reach(self) -> tuple[int, int]:
         """Rows and columns that the dilated kernel covers."""

@@ -29,6 +29,7 @@ from hlsgen.passes.half_borders import half_borders
 from hlsgen.passes.half_precision import half_precision
 from hlsgen.passes.single_precision import refused_by_kernels, single_precision
 from hlsgen.passes.size_accumulators import for_any_weights
+from hlsgen.quantising.balance_channels import balanced_run
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.search_types import quantised_network
 from hlsgen.styles.auto import AUTO, STYLES, AutoNetwork
@@ -137,6 +138,11 @@ def from_float(
         message = f"accumulator is {asked.accumulator}, in which only products of halves are added up"
         fix = "precision: {default: half, accumulator: float32}; or exact, tight or a fixed-point type"
         raise DesignError(Problem(message=message, fix=fix))
+    if asked.balance and (floating or isinstance(asked.default, FixedType)):
+        message = (
+            f"balance: channels are scaled where frames choose the types, and precision is {asked.default}"
+        )
+        raise DesignError(Problem(message=message, fix="a width such as 8, or auto; or no balance"))
     graph, typing = reference, asked
     if asked.mixes_half:
         options = _with_half(asked, options)
@@ -154,6 +160,9 @@ def from_float(
     calibration = None if frames is None else _float_run(graph, frames, progress)
     if calibration is not None and typing.by_frames:
         _check_ranges(calibration)
+    if calibration is not None and asked.balance:
+        calibration = balanced_run(calibration, any_weights, asked.headroom, progress)
+        graph = reference = calibration.graph
     fixed, known = quantised_network(graph, typing, calibration, any_weights, progress)
     return _design(
         fixed,

@@ -82,7 +82,9 @@ class Precision:
     run time, else tight. What auto is to reach: output_db and agreement (0: whatever comes) are asked of the
     outputs, on frames that did not choose the ranges; target_db of every tensor (None: what the outputs
     need); a tensor's type holds headroom x the range that the frames showed (1: no more than that; None: by
-    how much these differ). Half and fixed point may stand side by side: see `mixes_half`.
+    how much these differ). balance: channels are scaled by powers of two where that brings the outputs nearer
+    (quantising/balance_channels.py); types that are named are those of the scaled tensors then. Half and
+    fixed point may stand side by side: see `mixes_half`.
     """
 
     default: FixedType | FloatType | Bits | Literal["auto"] = "auto"
@@ -93,6 +95,7 @@ class Precision:
     output_db: float = OUTPUT_DB
     agreement: float = AGREEMENT
     headroom: float | None = None
+    balance: bool = False
     layers: Mapping[str, LayerPrecision] = field(default_factory=dict)
 
     def of(self, layer: str) -> LayerPrecision:

@@ -72,7 +72,7 @@ def check(design: Design) -> None:
     """
     style = _trainable(design)
     if style.reference is not None:
-        _check_accumulator(style)
+        _check_precision(style)
         backend_of(style).own_model(style)
 
 
@@ -91,7 +91,7 @@ class _Training:
         assert style.reference is not None
         self.found, self.recipe, self.backend, self.progress = found, recipe, backend, progress
         self.style, self.reference = style, style.reference
-        _check_accumulator(style)
+        _check_precision(style)
         progress("reading the model that trained weights go back into")
         self.model = backend.own_model(style)
         run = calibrated(style, progress)
@@ -222,8 +222,11 @@ def _trained(found: Quantised, most: int) -> list[Candidate]:
     return [*(others[at] for at in sorted(steps)), found.chosen]
 
 
-def _check_accumulator(style: StreamingNetwork) -> None:
-    """Refuses sums that are narrowed: training adds up exactly."""
+def _check_precision(style: StreamingNetwork) -> None:
+    """Refuses sums that are narrowed, as training adds up exactly, and weights that are not the model's."""
+    if style.precision.balance:
+        message = "balance: the weights are scaled, and trained ones could not go back into the model"
+        raise DesignError(Problem(message=message, fix="no balance, or no --train"))
     wish = style.precision.accumulator
     if wish not in (None, "exact", "tight"):
         message = f"accumulator is {wish}: sums that are narrowed to a type cannot be trained"

@@ -96,7 +96,7 @@ def _name(precision: Precision) -> str:
 
 
 def _wished(style: NetworkStyle[Any], precisions: Sequence[Written]) -> list[Precision]:
-    """The precisions beside the design's own, with its input, accumulators and headroom."""
+    """The precisions beside the design's own, with its input, accumulators, headroom and channels."""
     if style.reference is None:
         return []
     own, found = style.precision, []
@@ -105,7 +105,8 @@ def _wished(style: NetworkStyle[Any], precisions: Sequence[Written]) -> list[Pre
         asked = section.precision
         given = section.model_fields_set
         kept = {key: getattr(own, key) for key in ("input", "accumulator", "headroom") if key not in given}
-        asked = replace(asked, **kept)
+        # channels are those of the network that is there
+        asked = replace(asked, **kept, balance=own.balance)
         if asked != own and asked not in found:
             found.append(asked)
     return found

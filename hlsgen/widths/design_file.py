@@ -26,6 +26,8 @@ def design_text(
         keys["input"] = str(own.input)
     if own.headroom is not None:
         keys["headroom"] = own.headroom
+    if own.balance:
+        keys["balance"] = True
     if own.accumulator is not None:
         keys["accumulator"] = str(own.accumulator)
     data = moved_design(source, target, board=board, clock_mhz=clock_mhz, precision=keys)

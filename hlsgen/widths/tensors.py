@@ -61,6 +61,7 @@ class Typing:
             input=self.own.input,
             accumulator=self.own.accumulator,
             headroom=self.own.headroom,
+            balance=self.own.balance,
         )
 
     def precision(self, widths: Widths) -> Precision:

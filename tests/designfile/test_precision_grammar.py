@@ -38,6 +38,7 @@ KEYS: dict[str, st.SearchStrategy[Any]] = {
     "output_db": st.integers(0, 120),
     "agreement": st.floats(0, 1),
     "headroom": st.floats(1, 16),
+    "balance": st.booleans(),
     "layers": st.dictionaries(st.sampled_from(["conv1", "weights", "fc"]), LAYERS, max_size=3),
     "conv2": LAYERS,
 }

@@ -47,7 +47,7 @@ def names(folder: Path) -> dict[str, Any]:
 
 def test_the_document_has_what_is_tested_here() -> None:
     assert list(FILES) == ["net.py", "small.yaml"]
-    assert len(SNIPPETS) == 4
+    assert len(SNIPPETS) == 5
     assert [command[:2] for command in COMMANDS] == [
         ["hlsgen", "import"],
         ["hlsgen", "check"],
@@ -130,6 +130,19 @@ def test_what_auto_reaches(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     frames, decibels, agreement = capsys.readouterr().out.split()
     assert (int(frames), float(agreement)) == (8, 1.0)
     assert float(decibels) >= 40
+
+
+def test_channels_are_balanced(folder: Path) -> None:
+    """Of a network whose channels are even, it may change nothing; what it gains is tested beside it."""
+    from net import make_net
+
+    x = np.random.default_rng(0).uniform(-1, 1, (16, 1, 8, 8))
+    names: dict[str, Any] = {"net": make_net(), "shape": (1, 8, 8), "x": x}
+    exec("import hlsgen\n" + SNIPPETS[4], names)
+    assert names["design"].given.precision.balance
+    with torch.no_grad():
+        wanted = make_net().eval()(torch.from_numpy(x).float()).numpy()
+    assert np.sqrt(np.mean((names["design"].golden(x) - wanted) ** 2) / np.mean(wanted**2)) < 0.1
 
 
 def test_commands_and_the_excerpt_of_the_report(folder: Path) -> None:

@@ -109,7 +109,7 @@ def import_model(
 
 
 WEIGHT_ENDINGS = (".pt", ".pth", ".ckpt", ".safetensors")
-"""Of what PyTorch and its like save."""
+"""Endings of what PyTorch and its like save."""
 
 
 def refuse_models(path: Path) -> None:

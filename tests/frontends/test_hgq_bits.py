@@ -20,6 +20,7 @@ pytestmark = WARNINGS
 WIDTH = 5
 BITS = st.tuples(st.integers(0, 1), st.integers(-3, 4), st.integers(-3, 5))
 """Of an element: a sign, integer and fraction bits."""
+ROUNDINGS = ["RND", "TRN", "RND_CONV", "TRN_ZERO", "RND_ZERO", "RND_INF", "RND_MIN_INF"]
 
 
 class Quantizer(keras.layers.Layer):  # type: ignore[misc]
@@ -43,7 +44,15 @@ def wanted(x: Any, bits: Any, rounding: str, overflow: str) -> Any:
     """In exact arithmetic: steps of 2**-f, rounded, wrapped or limited to k + i + f bits; 0 without any."""
     sign, integer, fraction = np.array(bits, np.float64).T
     steps = x * 2.0**fraction
-    codes = {"RND": np.floor(steps + 0.5), "TRN": np.floor(steps), "RND_CONV": np.rint(steps)}[rounding]
+    codes = {
+        "RND": np.floor(steps + 0.5),
+        "TRN": np.floor(steps),
+        "RND_CONV": np.rint(steps),
+        "TRN_ZERO": np.trunc(steps),
+        "RND_ZERO": np.sign(steps) * np.ceil(np.abs(steps) - 0.5),
+        "RND_INF": np.sign(steps) * np.floor(np.abs(steps) + 0.5),
+        "RND_MIN_INF": np.ceil(steps - 0.5),
+    }[rounding]
     span = 2.0 ** (integer + fraction)
     low = -sign * span
     codes = {"WRAP": (codes - low) % (span - low) + low, "SAT": np.clip(codes, low, span - 1)}[overflow]
@@ -52,7 +61,7 @@ def wanted(x: Any, bits: Any, rounding: str, overflow: str) -> Any:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from(["RND", "TRN", "RND_CONV"]),
+    st.sampled_from(ROUNDINGS),
     st.sampled_from(["WRAP", "SAT"]),
     st.lists(BITS, min_size=WIDTH, max_size=WIDTH),
     st.lists(st.integers(-(1 << 11), (1 << 11) - 1), min_size=WIDTH, max_size=4 * WIDTH),
@@ -68,6 +77,19 @@ def test_bits_by_element_are_as_they_are_said(
     x = np.array(numbers[: len(numbers) // WIDTH * WIDTH]).reshape(-1, WIDTH) / 64
     design = hlsgen.from_qkeras(model, precision={"input": "fixed<14,8>"})
     assert np.array_equal(design.golden(x), wanted(x, bits, rounding, overflow))
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("width", [1, 3])
+def test_halves_beside_a_channel_with_a_sign(rounding: str, width: int) -> None:
+    """An unsigned range becomes a signed one after it is rounded, where that asks for sign or parity."""
+    bits = [(0, width - 4, 4), (0, width - 3, 3), (0, width - 4, 4), (0, width - 4, 4), (1, width - 1, 0)]
+    with quiet():
+        layer = Quantizer(bits, rounding, "WRAP", name="q")
+        model = keras.Sequential([keras.Input((WIDTH,), name="x"), layer])
+    x = np.arange(-64, 64)[:, None] * np.array([2, 4, 1, 3, 8]) / 64
+    design = hlsgen.from_qkeras(model, precision={"input": "fixed<16,8>"})
+    assert np.array_equal(design.golden(x), wanted(x, bits, rounding, "WRAP"))
 
 
 def test_what_no_type_says_is_refused() -> None:

@@ -27,6 +27,8 @@ from hlsgen.frontends.qkeras.weights import Build, Filters, Net, convolved, pair
 
 HOME = "hgq"
 OVERFLOWS = {"WRAP": Overflow.WRAP, "SAT": Overflow.SAT, "SAT_SYM": Overflow.SAT_SYM}
+ROUNDS_ALIKE = (Rounding.TRN, Rounding.RND, Rounding.RND_MIN_INF)
+"""Roundings that whole numbers may be added before: the others ask for the sign, or for even neighbours."""
 BY_CHANNEL = (
     "bits for each channel: QuantizerConfigScope(place='datalane', heterogeneous_axis=(-1,), "
     "homogeneous_axis=None), or for the whole tensor: heterogeneous_axis=()"
@@ -169,20 +171,22 @@ def _apart(net: Net, x: Value, bits: Bits) -> Value:
         message = "its channels have signs and have none, with overflow_mode=SAT_SYM"
         raise UnsupportedQuantizerError(message, "WRAP or SAT, or one sign for all channels")
     same = len(set(bits.width[bits.alive].tolist())) == 1
-    whole = builder.affine_of(x, exact(steps), exact(-middle) if middle.any() else None)
-    if same:
+    if same and (bits.rounding in ROUNDS_ALIKE or not middle.any()):
+        whole = builder.affine_of(x, exact(steps), exact(-middle) if middle.any() else None)
         ends = FixedType(width, width, signs, bits.rounding, bits.overflow)
         made = builder.converted(whole, ends)
         return builder.affine_of(made, exact(step), exact(middle * step) if middle.any() else None)
     if bits.overflow is Overflow.SAT_SYM:
         message = "its channels have different numbers of bits, with overflow_mode=SAT_SYM"
         raise UnsupportedQuantizerError(message, "overflow_mode WRAP or SAT")
+    whole = builder.affine_of(x, exact(steps), None)
     room = builder.type_of(whole).integer + 1
     rounded = builder.converted(whole, FixedType(room, room, True, bits.rounding))
     # ends of all channels are made one
     spread = np.where(bits.alive, np.ldexp(1.0, width - bits.width), 0.0)
+    moved = exact(-middle * spread) if middle.any() else None
     ends = FixedType(width, width, signs, overflow=bits.overflow)
-    limited = builder.converted(builder.affine_of(rounded, exact(spread), None), ends)
+    limited = builder.converted(builder.affine_of(rounded, exact(spread), moved), ends)
     back = np.where(bits.alive, np.ldexp(1.0, bits.width - width), 0.0)
     if bits.overflow is Overflow.SAT:
         # the largest of all is a little more than a channel's own: without its last bits it is that

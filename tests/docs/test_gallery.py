@@ -165,7 +165,7 @@ def test_types_are_compared(gallery: Any, tmp_path: Path, monkeypatch: pytest.Mo
     (row,) = json.loads((tmp_path / "r.json").read_text())["types"].values()
     assert list(row) == [*gallery_types.PRECISIONS, gallery_types.TFLITE]
     assert (
-        25
+        15
         < row["8 bits"]["db"]
         < row["10, balanced"]["db"]
         < row["12, balanced"]["db"]

@@ -43,6 +43,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     boards = list(dict.fromkeys(board for one in networks.values() for board in one["boards"]))
     found = {f"modelled {board}": _modelled(networks, board) for board in boards}
     found["measured here"] = _measured(networks, boards)
+    found["number types"] = _types(results)
     found["measured by others"] = _beside(networks)
     found["the machine"] = _machine(results)
     return found
@@ -114,6 +115,29 @@ def _measured(networks: Networks, boards: Sequence[str]) -> str:
         *(f"C-simulation, {one}" for one in boards),
     ]
     return _table(heads, rows())
+
+
+def _types(results: Mapping[str, Any]) -> str:
+    """What number types keep of the answers, those of benchmarks/gallery_types.py."""
+    of: Mapping[str, Mapping[str, Any]] = results.get("types", {})
+    heads = list(dict.fromkeys(head for row in of.values() for head in row))
+
+    def rows() -> Iterator[list[str]]:
+        for name, row in of.items():
+            cells = [_kept(row[head]) if head in row else "" for head in heads]
+            yield [results["networks"][name]["title"], *cells]
+
+    return _table(["network", *heads], rows())
+
+
+def _kept(figures: Mapping[str, Any]) -> str:
+    text = f"{figures['db']:.1f} dB, {figures['agreement']:.1%}"
+    if "bits" not in figures:
+        return text
+    weights, others = (
+        "-".join(map(str, dict.fromkeys(figures["bits"][key]))) for key in ("weights", "activations")
+    )
+    return f"{text}; {weights} / {others} bits"
 
 
 def _simulated(row: Mapping[str, Any] | None) -> str:

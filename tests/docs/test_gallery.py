@@ -71,8 +71,8 @@ def test_the_page_has_every_figure_of_the_results(gallery: Any, results: dict[st
 def test_all_networks_on_both_boards_at_three_clocks(results: dict[str, Any]) -> None:
     assert tuple(results["networks"]) == NAMES
     for one in results["networks"].values():
-        for board in ("zcu102", "u200"):
-            found = one["boards"][board]
+        assert list(one["boards"])[:2] == ["zcu102", "u200"]
+        for found in one["boards"].values():
             assert list(found["clocks"]) == ["220", "250", "300"]
             assert all(at["kind"] == "modelled" for at in found["clocks"].values())
             rates = [at["frames_per_s"] for at in found["clocks"].values() if "problem" not in at]
@@ -104,6 +104,77 @@ def test_each_published_figure_names_its_source_and_a_network(gallery: Any) -> N
         assert float(row["frames_per_s"]) > 0
         assert row["address"].startswith("https://") and row["place"] and row["compares"]
         assert not row["our_board"] or row["our_board"].upper() in row["board"].upper()
+
+
+def test_the_text_says_what_number_types_keep(gallery: Any, results: dict[str, Any]) -> None:
+    """The figures of "Where the decibels go" are those of the results."""
+    text = gallery.PAGE.read_text(encoding="utf-8")
+    of = results["types"]
+    sixteen = [row["16 bits"]["db"] for row in of.values()]
+    assert f"within {min(sixteen):.0f} to {max(sixteen):.0f} dB of Keras" in text
+    gains = {name: row["8, balanced"]["db"] - row["8 bits"]["db"] for name, row in of.items()}
+    assert gains["autoencoder"] == pytest.approx(2.5, abs=0.2)
+    assert gains["mobilenet_v1_vww"] > 10 and gains["resnet8"] == gains["ds_cnn"] == 0
+    assert "gains 2.5 and 10 dB there" in text
+    behind = {name: row["its own 8 bits"]["db"] - row["8, balanced"]["db"] for name, row in of.items()}
+    assert (
+        f"come within {behind['autoencoder']:.1f} dB (autoencoder), {behind['resnet8']:.1f} (ResNet-8)"
+        in text
+    )
+    assert f"and {behind['mobilenet_v1_vww']:.1f} (visual wake words)" in text
+    assert all(row["10, balanced"]["db"] > row["its own 8 bits"]["db"] for row in of.values())
+    for name, row in of.items():
+        kept = results["networks"][name]["accuracy"]
+        assert (row["8, balanced"]["db"], row["8, balanced"]["agreement"]) == (kept["db"], kept["agreement"])
+
+
+# ---------------------------------------------------------------- number types
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_types_are_compared(gallery: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the command, of a small network: Keras and TensorFlow Lite judge; a wrong file is refused."""
+    tf = pytest.importorskip("tensorflow")
+    tf_keras = pytest.importorskip("tf_keras")
+    import gallery_types
+    from gallery_networks import Download, Network
+
+    tf_keras.utils.set_random_seed(0)
+    dense = tf_keras.layers.Dense
+    net = tf_keras.Sequential([dense(16, activation="relu", input_shape=(8,)), dense(4)])
+    net.save(tmp_path / "net.h5")
+    frames = np.random.default_rng(0).normal(0, 1, (64, 8)).astype(np.float32)
+    converter = tf.lite.TFLiteConverter.from_keras_model(net)
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    converter.representative_dataset = lambda: ([frame[None]] for frame in frames)
+    converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
+    converter.inference_input_type = converter.inference_output_type = tf.int8
+    (tmp_path / "net.tflite").write_bytes(converter.convert())
+    checksums = {
+        name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in ("net.h5", "net.tflite")
+    }
+    download = Download(
+        path="net.h5", name="net.h5", checksums={"": checksums["net.h5"]}, frames=lambda count: frames[:count]
+    )
+    network = Network(name="net", title="net", calibration=32, judged=32, download=download)
+    monkeypatch.setattr(gallery_types, "NETWORKS", [network])
+    monkeypatch.setattr(gallery_types, "INTEGERS", {"net": ("net.tflite", checksums["net.tflite"])})
+    (tmp_path / "r.json").write_text('{"networks": {}}')
+    words = ["--models", str(tmp_path), "--results", str(tmp_path / "r.json"), "--page", str(tmp_path / "no")]
+    assert gallery_types.main(words) == 0
+    (row,) = json.loads((tmp_path / "r.json").read_text())["types"].values()
+    assert list(row) == [*gallery_types.PRECISIONS, gallery_types.TFLITE]
+    assert (
+        15
+        < row["8 bits"]["db"]
+        < row["10, balanced"]["db"]
+        < row["12, balanced"]["db"]
+        < row["16 bits"]["db"]
+    )
+    assert row["its own 8 bits"]["db"] > 15
+    assert set(row["auto, balanced"]["bits"]) == {"weights", "activations"}
+    monkeypatch.setattr(gallery_types, "INTEGERS", {"net": ("net.tflite", "0" * 64)})
+    assert gallery_types.main(words) == 1
 
 
 # ---------------------------------------------------------------- the command

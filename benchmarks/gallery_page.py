@@ -147,7 +147,8 @@ def _simulated(row: Mapping[str, Any] | None) -> str:
         return "failed"
     equal = "all equal" if not row["mismatches"] else f"{row['mismatches']:,} differ"
     each = row["run_s"] / row["frames"]
-    return f"{row['compile_s']:.0f} s + {each:.2g} s a frame; {row['compared']:,} results, {equal}"
+    shown = f"{each:,.0f}" if each >= 10 else f"{each:.2g}"
+    return f"{row['compile_s']:.0f} s + {shown} s a frame; {row['compared']:,} results, {equal}"
 
 
 def peers() -> list[dict[str, str]]:

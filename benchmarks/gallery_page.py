@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hlsgen.report.fit import percent_text
+
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "gallery.json"
 PEERS = FOLDER / "gallery_peers.csv"
@@ -82,7 +84,7 @@ def _modelled(networks: Networks, board: str) -> str:
                 *cells,
                 f"{last['style']} x {last['instances']}",
                 *used,
-                f"{last['fits']:.1%}",
+                percent_text(last["fits"]),
                 last["binds"],
             ]
 

@@ -22,7 +22,7 @@ from hlsgen.designfile.style_keys import mapping_problems
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.ir import Graph, Port
-from hlsgen.model.ports import Floats
+from hlsgen.model.ports import Floats, transposition
 from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.half_borders import half_borders
@@ -343,17 +343,12 @@ def _calibration_shape(port: Port, values: Floats) -> Problem:
     """What is said of frames of another shape than the input's."""
     wanted = ", ".join(map(str, port.shape))
     message = f"calibration for {port.name} has shape {values.shape}, not [frames, {wanted}]"
-    axes = next((axes for axes in ((0, 3, 1, 2), (0, 2, 3, 1)) if _moved(values, axes) == port.shape), None)
+    axes = transposition(values.shape, port.shape)
     if axes is not None:
         return Problem(message=message, fix=f"move its axes: x.transpose{axes}")
     if values.shape[1:] == port.shape:
         return Problem(message=message, fix="some frames")
     return Problem(message=message, fix=f"frames of {wanted}, as the model takes them")
-
-
-def _moved(values: Floats, axes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of a frame with its axes in another order."""
-    return tuple(values.shape[axis] for axis in axes[1:]) if values.ndim == len(axes) else ()
 
 
 def _calibration(graph: Graph, given: ArrayLike | Sequence[ArrayLike] | None) -> dict[str, Floats] | None:

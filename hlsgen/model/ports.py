@@ -62,8 +62,25 @@ def port_codes(port: Port, x: Any, what: str, place: Place | None = None) -> Cod
         raise DesignError(Problem(message=f"{what} is no array of numbers: {error}", fix=fix)) from None
     rank = len(port.shape)
     if array.ndim not in (rank, rank + 1) or array.shape[array.ndim - rank :] != port.shape or not array.size:
+        turned = transposition(array.shape, port.shape)
+        if turned is not None:
+            fix = f"{fix}: move its axes, {what}.transpose{turned}"
         raise DesignError(Problem(message=f"{what} has shape {array.shape}", fix=fix))
     return tensor_codes(port, port.to_tensor(array.reshape(-1, *port.shape)), what, place)
+
+
+def transposition(given: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The order of axes that makes frames [N, *wanted] of an array, where it has channels last in place of
+    first, or the other way round; None: neither does.
+    """
+    return next(
+        (axes for axes in ((0, 3, 1, 2), (0, 2, 3, 1)) if _turned(given, axes) == wanted and given[0]), None
+    )
+
+
+def _turned(given: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a frame with its axes in another order."""
+    return tuple(given[axis] for axis in axes[1:]) if len(given) == len(axes) else ()
 
 
 def tensor_codes(port: Port, values: Codes, what: str, place: Place | None = None) -> Codes:

@@ -58,6 +58,17 @@ def test_the_transposed_frames_are_taken() -> None:
     assert hlsgen.from_torch(small(), (3, 8, 6), board="zcu102", calibration=frames)
 
 
+def test_frames_with_channels_last_are_told_from_others() -> None:
+    design = hlsgen.from_torch(small(), (3, 8, 6), board="zcu102")
+    for shape, fix in (
+        ((2, 8, 6, 3), "[frames, 3, 8, 6], batch first: move its axes, x.transpose(0, 3, 1, 2)"),
+        ((2, 8, 3, 6), "[frames, 3, 8, 6], batch first"),
+    ):
+        with pytest.raises(hlsgen.DesignError) as caught:
+            design.golden(np.zeros(shape))
+        assert caught.value.problems[0].fix == fix
+
+
 def test_calibration_with_a_nan_says_where() -> None:
     frames = np.zeros((5, 3, 8, 6))
     frames[3, 1, 2, 2] = np.nan

@@ -3,7 +3,7 @@ the cells of whole designs.
 
 python benchmarks/schedule.py FOLDER [--only FILE] [--json PATH] [--jobs 2] [--limit 300]
 
-FOLDER holds checkouts of repositories that have both sources and solutions of Vitis HLS, a folder each.
+FOLDER holds checkouts of repositories with sources beside solutions of Vitis HLS or its logs, a folder each.
 --only names the folders that count, one a line: a half of them is kept aside until the method is frozen.
 Loops of designs that do not compile, or take too long, are loops that were not decided.
 """
@@ -28,6 +28,7 @@ from rich.table import Table
 from schedule_areas import areas_table
 from schedule_areas import distinct as distinct_areas
 from schedule_areas import score as areas_score
+from schedule_logs import find_logs, read_logged
 from schedule_truth import Expected, expected_loops, unfit, with_sources_beside
 
 from hlsgen.base.errors import DesignError
@@ -175,9 +176,10 @@ def _other_trips(expected: Expected, found: Found) -> int:
 
 
 def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], Scheduled]) -> dict[str, Any]:
-    """The loops of one solution beside hlsgen's, as JSON; `left_out` says why there are none."""
+    """The loops of one solution, or one log, beside hlsgen's, as JSON; `left_out` says why there are none."""
     try:
-        solution = with_sources_beside(read_solution(folder, root), root)
+        read = read_solution if folder.is_dir() else read_logged
+        solution = with_sources_beside(read(folder, root), root)
     except DesignError as error:
         return {"left_out": f"unreadable: {error}"}
     why = unfit(solution)
@@ -201,7 +203,7 @@ def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], Sched
             asdict(_compared(solution, root, one, ours, failure, alone=modules.count(one.loop.module) == 1))
             for one, ours in matched(expected, found.loops)
         ],
-        "usage": None if found.usage is None else _usage(solution, root, found.usage),
+        "usage": _usage(solution, root, found.usage) if found.usage and solution.report.resources else None,
     }
 
 
@@ -398,7 +400,11 @@ def main() -> None:
     if given.one:
         given.json.write_text(json.dumps(compare(given.one, given.folder, schedule_of)))
         return
-    work = [(path, root) for root in _checkouts(given.folder, given.only) for path in find_solutions(root)]
+    work = [
+        (path, root)
+        for root in _checkouts(given.folder, given.only)
+        for path in [*find_solutions(root), *find_logs(root)]
+    ]
     with ThreadPoolExecutor(given.jobs) as pool:
         results = list(pool.map(lambda item: _in_child(*item, given.limit), work))
     rows = distinct(

@@ -8,13 +8,16 @@ What they hold at first comes from outside, so that nothing is derived from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 _GLOBAL = re.compile(
     r"^@(?P<name>\"[^\"]+\"|[-\w$.]+) = (?P<how>[a-z_ ]*?)\bglobal (?P<rest>.+)$", re.MULTILINE
 )
 _NAME = re.compile(r"@(\"[^\"]+\"|[-\w$.]+)")
-_ELEMENT = re.compile(r"getelementptr (?P<flags>(?:inbounds |nuw |nusw )*)\((?P<inner>[^()]*)\)")
+_ELEMENT = re.compile(
+    r"getelementptr (?P<flags>(?:inbounds |nuw |nusw )*)\((?P<inner>(?:\"[^\"]*\"|[^()\"])*)\)"
+)
+"""Of a name in quotes parentheses are a part: `%"struct.(anonymous namespace)::Engine"`."""
 STATE = "__hls_state"
 _STATIC = ".static"
 _COPY = "@llvm.memcpy.p0.p0.i64"
@@ -114,6 +117,13 @@ def _state(name: str) -> str:
     return f'"{STATE}.{name.strip(chr(34))}"'
 
 
+def _with_elements(line: str, element_of: Callable[[re.Match[str]], str]) -> str:
+    """A line with its constant addresses replaced, of those within another the inner first."""
+    while (changed := _ELEMENT.sub(element_of, line)) != line:
+        line = changed
+    return line
+
+
 def _with_allocas(body: str, names: Iterable[str], types: dict[str, str]) -> str:
     lines = body.split("\n")
     entry: list[str] = []
@@ -130,14 +140,14 @@ def _with_allocas(body: str, names: Iterable[str], types: dict[str, str]) -> str
         return f'%"{local_name(found[0][1:])}"'
 
     def element_of(found: re.Match[str]) -> str:
-        if not replaced.search(found["inner"]):
+        if not replaced.search(found["inner"]) and f'%"{STATE}.' not in found["inner"]:
             return found[0]
         address = f"getelementptr {found['flags']}{replaced.sub(local_of, found['inner'])}"
         return elements.setdefault(address, f'%"{STATE}.{len(elements)}"')
 
     for at, line in enumerate(lines):
         if "@" in line and at:
-            lines[at] = replaced.sub(local_of, _ELEMENT.sub(element_of, line))
+            lines[at] = replaced.sub(local_of, _with_elements(line, element_of))
     first = 2 if lines[1].rstrip().split(";")[0].rstrip().endswith(":") else 1
     entry += [f"  {name} = {address}" for address, name in elements.items()]
     return "\n".join([*lines[:first], *entry, *lines[first:]])

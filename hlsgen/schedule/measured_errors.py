@@ -55,5 +55,5 @@ HELD_OUT = MeasuredErrors(
     chain_ns_median=0.81,
     chain_ns_within_90=3.42,
 )
-"""The tenth score of repositories that nobody had looked at, with the method as it was frozen for it, of owners
+"""The tenth score of repositories that nobody had looked at, with the method frozen for it: of owners
 who were in no earlier set for certain."""

@@ -3,7 +3,8 @@ the cells of whole designs.
 
 python benchmarks/schedule.py FOLDER [--only FILE] [--json PATH] [--jobs 2] [--limit 300]
 
-FOLDER holds checkouts of repositories with sources beside solutions of Vitis HLS or its logs, a folder each.
+FOLDER holds checkouts of repositories, a folder each, with sources beside solutions of Vitis HLS, its logs or
+the RTL that it emitted.
 --only names the folders that count, one a line: a half of them is kept aside until the method is frozen.
 Loops of designs that do not compile, or take too long, are loops that were not decided.
 """
@@ -28,12 +29,13 @@ from rich.table import Table
 from schedule_areas import areas_table
 from schedule_areas import distinct as distinct_areas
 from schedule_areas import score as areas_score
-from schedule_logs import find_logs, read_logged
+from schedule_logs import find_logs, read_logged, tops_of
+from schedule_rtl import find_rtl, read_emitted
 from schedule_truth import Expected, expected_loops, unfit, with_sources_beside
 
 from hlsgen.base.errors import DesignError
 from hlsgen.schedule.results import LoopSchedule
-from hlsgen.vendor.solution import VendorSolution, find_solutions, read_solution
+from hlsgen.vendor.solution import REPORT, VendorSolution, find_solutions, read_solution
 
 JSON = Path("build/benchmarks/schedule.json")
 RIGHT, WRONG, UNDECIDED, NOT_FOUND, FAILED = "right", "wrong", "undecided", "not found", "failed"
@@ -176,10 +178,10 @@ def _other_trips(expected: Expected, found: Found) -> int:
 
 
 def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], Scheduled]) -> dict[str, Any]:
-    """The loops of one solution, or one log, beside hlsgen's, as JSON; `left_out` says why there are none."""
+    """The loops of one solution, log or folder of RTL beside hlsgen's, as JSON; `left_out` says why there are
+    none."""
     try:
-        read = read_solution if folder.is_dir() else read_logged
-        solution = with_sources_beside(read(folder, root), root)
+        solution = with_sources_beside(_read(folder, root), root)
     except DesignError as error:
         return {"left_out": f"unreadable: {error}"}
     why = unfit(solution)
@@ -205,6 +207,12 @@ def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], Sched
         ],
         "usage": _usage(solution, root, found.usage) if found.usage and solution.report.resources else None,
     }
+
+
+def _read(path: Path, root: Path) -> VendorSolution:
+    if path.is_file():
+        return read_logged(path, root)
+    return read_solution(path, root) if (path / REPORT).is_file() else read_emitted(path, root)
 
 
 def _usage(solution: VendorSolution, root: Path, predicted: dict[str, int]) -> dict[str, Any]:
@@ -311,6 +319,12 @@ def _checkouts(folder: Path, only: Path | None) -> list[Path]:
     ]
 
 
+def _designs(root: Path) -> list[Path]:
+    """What tells of designs: reports before logs, logs before RTL."""
+    logs = find_logs(root)
+    return [*find_solutions(root), *logs, *find_rtl(root, tops_of(logs))]
+
+
 def _in_child(folder: Path, root: Path, limit: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "out.json"
@@ -400,11 +414,7 @@ def main() -> None:
     if given.one:
         given.json.write_text(json.dumps(compare(given.one, given.folder, schedule_of)))
         return
-    work = [
-        (path, root)
-        for root in _checkouts(given.folder, given.only)
-        for path in [*find_solutions(root), *find_logs(root)]
-    ]
+    work = [(path, root) for root in _checkouts(given.folder, given.only) for path in _designs(root)]
     with ThreadPoolExecutor(given.jobs) as pool:
         results = list(pool.map(lambda item: _in_child(*item, given.limit), work))
     rows = distinct(

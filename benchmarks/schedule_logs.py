@@ -69,6 +69,11 @@ def find_logs(root: Path) -> list[Path]:
     return [path for path in sorted(root.rglob("*.log")) if _is_log(path, root)]
 
 
+def tops_of(logs: Sequence[Path]) -> set[str]:
+    """The tops that logs have told of."""
+    return {run.top for path in logs if (run := last_run(_text(path)))}
+
+
 def _is_log(path: Path, root: Path) -> bool:
     inside = path.relative_to(root).parts
     if any(part in _LOGS_OF_STEPS for part in inside) or path.is_symlink() or not path.is_file():

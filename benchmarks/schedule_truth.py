@@ -182,7 +182,7 @@ class Sources:
         if path is None:
             return None
         lines = self.files.setdefault(path, _lines(path))
-        at = self.loop_from(lines, max(1, place.line - 1))
+        at = self.loop_from(lines[: place.line], place.line) or self.loop_from(lines, max(1, place.line - 1))
         return (path, at) if at and at <= place.line + 3 else None
 
     def candidates(self, part: str, told: Sequence[tuple[Path, int]]) -> list[tuple[Path, int]]:

@@ -61,10 +61,9 @@ class VendorLoop:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VendorSolution:
-    """A solution. sources: the C++ given to the tool, no test benches; missing: those that are not there."""
+class SolutionInputs:
+    """What the tool was given. sources: the C++, no test benches; missing: those that are not there."""
 
-    folder: Path
     sources: tuple[Path, ...]
     missing: tuple[str, ...]
     include_folders: tuple[Path, ...]
@@ -72,6 +71,13 @@ class VendorSolution:
     directives: tuple[Directive, ...]
     settings: tuple[TclCommand, ...]
     """config_ commands of script.tcl, else of the script that made the project, and set_clock_uncertainty."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VendorSolution(SolutionInputs):
+    """A solution: what the tool was given, and what it made of it."""
+
+    folder: Path
     pragmas: tuple[ReportedPragma, ...]
     """Those that csynth lists; none before 2021.2."""
     report: SynthesisReport
@@ -88,22 +94,17 @@ def read_solution(folder: Path, root: Path) -> VendorSolution:
     out.
     """
     report = read_csynth(folder / REPORT)
-    script = _script(folder)
-    finder = Finder(root, bases_of(root, folder))
-    named = _named(folder, script, finder)
-    sources = {file.name: finder.find(file.name) for file in named}
-    flags = sorted_flags([flag for file in named for flag in file.flags])
-    folders = (finder.find(name, folder=True) for name in flags.include_folders)
+    given = read_inputs(folder, root)
     schedules = _schedules(folder)
     uncertainty = _uncertainty(report, schedules)
     return VendorSolution(
         folder=folder,
-        sources=tuple(dict.fromkeys(path for path in sources.values() if path)),
-        missing=tuple(name for name, path in sources.items() if path is None),
-        include_folders=tuple(dict.fromkeys(path for path in folders if path)),
-        flags=flags,
-        directives=tuple(_directives(folder, script)),
-        settings=tuple(_settings(script or _own_script(folder))),
+        sources=given.sources,
+        missing=given.missing,
+        include_folders=given.include_folders,
+        flags=given.flags,
+        directives=given.directives,
+        settings=given.settings,
         pragmas=_pragmas(folder),
         report=report,
         loops=tuple(_loops(report, schedules, _messages(folder))),
@@ -111,6 +112,26 @@ def read_solution(folder: Path, root: Path) -> VendorSolution:
         budget_ns=None
         if report.clock_ns is None or uncertainty is None
         else round(report.clock_ns - uncertainty, 3),
+    )
+
+
+def read_inputs(folder: Path, root: Path) -> SolutionInputs:
+    """What a solution's folder, its project and its configuration say that the tool was given; empty where
+    nothing is told. root: what its files may be looked for in. Damaged files are left out.
+    """
+    script = _script(folder)
+    finder = Finder(root, bases_of(root, folder))
+    named = _named(folder, script, finder)
+    sources = {file.name: finder.find(file.name) for file in named}
+    flags = sorted_flags([flag for file in named for flag in file.flags])
+    folders = (finder.find(name, folder=True) for name in flags.include_folders)
+    return SolutionInputs(
+        sources=tuple(dict.fromkeys(path for path in sources.values() if path)),
+        missing=tuple(name for name, path in sources.items() if path is None),
+        include_folders=tuple(dict.fromkeys(path for path in folders if path)),
+        flags=flags,
+        directives=tuple(_directives(folder, script)),
+        settings=tuple(_settings(script or _own_script(folder))),
     )
 
 

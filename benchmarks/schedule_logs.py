@@ -21,7 +21,9 @@ from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution
 from hlsgen.vendor.synthesis_messages import SynthesisMessages, read_messages
 
 MOST_BYTES = 60_000_000
-_VERSION = re.compile(r"Vitis HLS - High-Level Synthesis.* v(\d{4}\.\d)")
+_VERSION = re.compile(
+    r"Vitis HLS - High-Level Synthesis.* v(\d{4}\.\d)|Running '[^']*[/\\]Vitis(?:_HLS)?[/\\](\d{4}\.\d)[/\\]"
+)
 _RUN = re.compile(r"\[HLS 200-1510\] Running: (\w+.*)")
 _PART = re.compile(r"Setting target device to '([^']+)'")
 _CLOCK = re.compile(r"Setting up clock '[^']*' with a period of ([\d.]+)ns")
@@ -147,7 +149,7 @@ class _Reader:
 
     def _setting(self, line: str) -> None:
         if found := _VERSION.search(line):
-            self.version = found[1]
+            self.version = found[1] or found[2]
             self.script.clear()
         elif found := _PART.search(line):
             self.part = found[1]

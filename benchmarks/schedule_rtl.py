@@ -166,7 +166,7 @@ def read_emitted(folder: Path, root: Path) -> VendorSolution:
     """
     rtl = read_rtl(folder)
     solution = _solution_of(folder)
-    given, why = inputs_of(rtl.top, solution, root, rtl.lines)
+    given, why = inputs_of(rtl.top, solution, root, rtl.lines, [one.ends for one in rtl.pipelines])
     if given is None:
         refuse(folder, f"cannot be told from its RTL: {why}", "keep the solution's folder and its sources")
     kernel = solution is not None and any(solution.glob("impl/**/kernel.xml"))

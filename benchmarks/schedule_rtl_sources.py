@@ -4,7 +4,7 @@ have code where names of the RTL tell a line."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from pathlib import Path
 
@@ -20,6 +20,8 @@ MOST_SOURCES = 20_000
 MOST_BYTES = 20_000_000
 FEWEST_FIT = 0.9
 """The share of the lines that names of the RTL tell which must hold code."""
+FEWEST_LOOPS = 0.8
+"""The share of the pipelines with lines of a comparison that ends them of which one must be a loop's."""
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".tpp")
 _LOOP_WORD = re.compile(r"\b(for|while|do)\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -49,10 +51,15 @@ class Code:
         """The last line that any file has."""
         return max((len(lines) for lines in self.files.values()), default=0)
 
-    def fits(self, told: Iterable[int]) -> bool:
-        """Whether lines that RTL tells hold code; those beyond all files are of the vendor's headers."""
+    def fits(self, told: Set[int], ends: Sequence[Set[int]]) -> bool:
+        """Whether lines that RTL tells hold code, and those that end its pipelines loops. Lines beyond all
+        files are of the vendor's headers."""
         near = [line for line in told if line <= self.longest]
-        return sum(map(self._holds, near)) >= FEWEST_FIT * len(near)
+        known = [lines for lines in ends if lines and min(lines) <= self.longest]
+        loops = sum(
+            any(_is_loop(text, line) for line in lines for text in self.files.values()) for lines in known
+        )
+        return sum(map(self._holds, near)) >= FEWEST_FIT * len(near) and loops >= FEWEST_LOOPS * len(known)
 
     def _holds(self, line: int) -> bool:
         return any(
@@ -100,20 +107,20 @@ def _headers(given: SolutionInputs) -> list[Path]:
 
 
 def inputs_of(
-    top: str, solution: Path | None, root: Path, told: Iterable[int]
+    top: str, solution: Path | None, root: Path, told: Set[int], ends: Sequence[Set[int]]
 ) -> tuple[SolutionInputs | None, str]:
     """What a top was made of, or why that is not known. solution: its folder; told: lines that its RTL
-    tells."""
+    tells; ends: of each pipeline those of the comparison that ends it."""
     given = read_inputs(solution, root) if solution is not None else None
-    known = [given] if given is not None and given.sources else list(_defining(top, root))
-    if not known:
-        return None, "no file defines its top"
-    fit = [one for one in known if one.missing or Code(one).fits(told)]
-    if not fit:
-        return None, "its lines are not those of the sources"
-    if len(fit) > 1:
+    if given is not None and given.sources and (given.missing or Code(given).fits(told, ends)):
+        return given, ""
+    known = list(_defining(top, root))
+    fit = [one for one in known if Code(one).fits(told, ends)]
+    if len(fit) == 1:
+        return _directed(fit[0], top, root)
+    if fit:
         return None, "several files define its top"
-    return (fit[0], "") if given in fit else _directed(fit[0], top, root)
+    return None, "its lines are not those of the sources" if known else "no file defines its top"
 
 
 def _directed(given: SolutionInputs, top: str, root: Path) -> tuple[SolutionInputs | None, str]:

@@ -125,6 +125,13 @@ def test_directives_may_lie_beside_a_log_that_names_none(logs: Any, tmp_path: Pa
     assert [one.name for one in logs.read_logged(path, tmp_path).directives] == ["unroll"]
 
 
+def test_a_log_may_tell_its_release_by_the_path_of_the_tool_alone(logs: Any, tmp_path: Path) -> None:
+    running = "INFO: [HLS 200-10] Running 'C:/Xilinx/Vitis_HLS/2021.2/bin/unwrapped/win64.o/vitis_hls.exe'\n"
+    path = written(tmp_path, running + HEAD.partition("\n")[2] + RUN.format(ii=1) + END)
+    assert logs.find_logs(tmp_path) == [path]
+    assert logs.read_logged(path, tmp_path).report.version == "2021.2"
+
+
 def test_what_is_no_log_of_a_synthesis(logs: Any, tmp_path: Path) -> None:
     whole = HEAD + RUN.format(ii=1) + END
     written(tmp_path, whole.replace("Vitis HLS -", "Vivado(TM) HLS -"), "old.log")

@@ -22,8 +22,10 @@ from hlsgen.vendor.report import Stage, SynthesisReport
 from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution
 
 MOST_MODULES = 2_000
-_VERSION = re.compile(r"(?:RTL g|G)enerated by Vitis HLS.*?v(\d{4}\.\d)")
-_TOP = re.compile(r'CORE_GENERATION_INFO="\w*?,hls_ip_\w+,\{([^}]*)\}"[^)]*\)\s*module\s+(\w+)', re.DOTALL)
+_EMITTED = re.compile(r"(?:RTL g|G)enerated by Vitis HLS")
+_TOP = re.compile(
+    r'CORE_GENERATION_INFO="\w*?,hls_ip_(\d{4})_(\d)\w*,\{([^}]*)\}"\s*\*\)(?:\s*\(\*[^)]*\*\))*\s*module\s+(\w+)'
+)
 _STAGE = re.compile(r"\bap_ST_fsm_pp(\d+)_stage(\d+)\s*=")
 _ENABLE = re.compile(r"\bap_enable_reg_pp(\d+)_iter(\d+)\b")
 _STATE = re.compile(r"\bap_block_state\d+_pp(\d+)_stage(\d+)_iter(\d+)\b")
@@ -99,11 +101,10 @@ def read_rtl(folder: Path) -> Emitted:
     an older tool."""
     texts = {path: text_of(path) for path in sorted(folder.glob("*.v"))[:MOST_MODULES]}
     tops = [(path, found) for path, text in texts.items() if (found := _TOP.search(text[:4_000]))]
-    version = next((found[1] for path, _ in tops if (found := _VERSION.search(texts[path][:1_000]))), "")
-    if len(tops) != 1 or not version:
+    if len(tops) != 1 or not _EMITTED.search(texts[tops[0][0]][:1_000]):
         refuse(folder, "holds no RTL of one top of Vitis HLS", "name a folder of emitted Verilog")
-    settings = dict(pair.partition("=")[::2] for pair in tops[0][1][1].split(","))
-    top = tops[0][1][2]
+    year, release, told, top = tops[0][1].groups()
+    settings = dict(pair.partition("=")[::2] for pair in told.split(","))
     try:
         clock_ns = float(settings["HLS_INPUT_CLOCK"])
     except (KeyError, ValueError):
@@ -112,7 +113,7 @@ def read_rtl(folder: Path) -> Emitted:
     return Emitted(
         folder=folder,
         top=top,
-        version=version,
+        version=f"{year}.{release}",
         part=settings.get("HLS_INPUT_PART", ""),
         clock_ns=clock_ns,
         pipelines=tuple(one for path, text in own.items() for one in _pipelines(path.stem, top, text)),

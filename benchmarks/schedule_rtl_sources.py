@@ -27,7 +27,7 @@ _LOOP_WORD = re.compile(r"\b(for|while|do)\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _INCLUDED = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 _PRAGMA = re.compile(r"^\s*#\s*pragma\s+HLS\s+(?!interface\b)\w+", re.IGNORECASE | re.MULTILINE)
-_NO_SOURCE = re.compile(r"tb|test|main|host|sim", re.IGNORECASE)
+_TEST_BENCH = re.compile(r"\bmain\s*\(")
 
 
 def text_of(path: Path) -> str:
@@ -51,15 +51,17 @@ class Code:
         """The last line that any file has."""
         return max((len(lines) for lines in self.files.values()), default=0)
 
-    def fits(self, told: Set[int], ends: Sequence[Set[int]]) -> bool:
-        """Whether lines that RTL tells hold code, and those that end its pipelines loops. Lines beyond all
-        files are of the vendor's headers."""
+    def evidence(self, told: Set[int], ends: Sequence[Set[int]]) -> int:
+        """How many lines that RTL tells hold code, and how many pipelines end at a loop; 0 if they are too
+        few to be of these sources. Lines beyond all files are of the vendor's headers."""
         near = [line for line in told if line <= self.longest]
         known = [lines for lines in ends if lines and min(lines) <= self.longest]
+        held = sum(map(self._holds, near))
         loops = sum(
-            any(_is_loop(text, line) for line in lines for text in self.files.values()) for lines in known
+            any(_is_loop(text, at) for at in lines for text in self.files.values()) for lines in known
         )
-        return sum(map(self._holds, near)) >= FEWEST_FIT * len(near) and loops >= FEWEST_LOOPS * len(known)
+        fits = held >= FEWEST_FIT * len(near) and loops >= FEWEST_LOOPS * len(known)
+        return held + loops if fits else 0
 
     def _holds(self, line: int) -> bool:
         return any(
@@ -112,13 +114,14 @@ def inputs_of(
     """What a top was made of, or why that is not known. solution: its folder; told: lines that its RTL
     tells; ends: of each pipeline those of the comparison that ends it."""
     given = read_inputs(solution, root) if solution is not None else None
-    if given is not None and given.sources and (given.missing or Code(given).fits(told, ends)):
+    if given is not None and given.sources and (given.missing or Code(given).evidence(told, ends)):
         return given, ""
-    known = list(_defining(top, root))
-    fit = [one for one in known if Code(one).fits(told, ends)]
-    if len(fit) == 1:
-        return _directed(fit[0], top, root)
-    if fit:
+    known = [(Code(one).evidence(told, ends), one) for one in _defining(top, root)]
+    most = max((much for much, _ in known), default=0)
+    best = [one for much, one in known if much == most > 0]
+    if len(best) == 1:
+        return _directed(best[0], top, root)
+    if best:
         return None, "several files define its top"
     return None, "its lines are not those of the sources" if known else "no file defines its top"
 
@@ -151,7 +154,7 @@ def _defining(top: str, root: Path) -> Iterator[SolutionInputs]:
     tops: dict[str, Path] = {}
     for path in sorted(root.rglob("*"))[:MOST_SOURCES]:
         text = text_of(path) if _is_source(path) else ""
-        if text and define.search(_COMMENT.sub(" ", text)):
+        if define.search(_COMMENT.sub(" ", text)):
             tops.setdefault(text, path)
     for path in tops.values():
         yield _only([one.resolve() for one in _with_included(path)])
@@ -169,7 +172,7 @@ def _with_included(path: Path) -> list[Path]:
 
 def _is_source(path: Path) -> bool:
     plain = path.suffix in CODE and path.is_file() and not path.is_symlink()
-    return plain and not _NO_SOURCE.search(path.stem)
+    return plain and not _TEST_BENCH.search(_COMMENT.sub(" ", text_of(path)))
 
 
 def _scripts(top: str, root: Path) -> Iterator[list[Directive]]:

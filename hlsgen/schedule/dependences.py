@@ -117,7 +117,7 @@ def _carry_memory(
         if forwards
         and not one.writes
         and one.node not in stay
-        and only_store([accesses[other] for other in near.of(at)], one, paths)
+        and only_store(region, [accesses[other] for other in near.of(at)], one, paths)
     }
     for at, first in enumerate(accesses):
         for second in (accesses[other] for other in near.of(at)):

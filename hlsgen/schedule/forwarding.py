@@ -209,17 +209,22 @@ def forwarded(
     return Carried(store.node, load.node, max(REUSED, again), memory.name, assumed, cycles=1)
 
 
-def only_store(accesses: Sequence[Access], load: Access, paths: Paths) -> bool:
-    """Whether a single access writes the bank that is read, or several write one word, each in its branch."""
+def only_store(region: Region, accesses: Sequence[Access], load: Access, paths: Paths) -> bool:
+    """Whether each iteration writes a single word of the bank that is read, once.
+
+    Several writes of it count as one where each stands in its branch, and every way has one: no register
+    forwards what an iteration may leave as it was.
+    """
     if load.where is None:
         return False
     stores = [one for one in accesses if one.writes and one.where and same_bank(one.where, load.where)]
     words = {one.where and one.where.word for one in stores[: MOST_BRANCHES + 1]}
     if not stores or len(stores) > MOST_BRANCHES or len(words) > 1:
         return False
-    return not any(
+    follow = any(
         one is not other and paths.follows(one.block, other.block) for one in stores for other in stores
     )
+    return not follow and not _is_conditional(region, *stores)
 
 
 def _is_conditional(region: Region, *accesses: Access) -> bool:

@@ -10,7 +10,7 @@ of area does not change them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.schedule.iteration import Carried, Region
@@ -24,6 +24,8 @@ MOST = 4096
 """The greatest interval that is tried."""
 PROBED = 16
 """Of the edges that a round pushes, how many are followed back to what pushed them."""
+MOST_PROBED = 8
+"""Of the edges that block an interval, how many are tried alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +128,19 @@ class Scheduler:
             if not patient and self._never_ends(found, floors, raised, pushed):
                 return None
         return None
+
+    def blocking_alone(self, interval: int) -> list[int]:
+        """The edges that allow no such interval whatever the others do; all that block it if none does.
+
+        What waits for a memory is pushed with it, as a count of what was found there.
+        """
+        found = []
+        for number in sorted(self.blocking)[:MOST_PROBED]:
+            region = replace(self.region, carried=[self.region.carried[number]])
+            alone = Scheduler(region, self.timings, self.budget, stretched=self.stretched)
+            if alone.at(interval, patient=False) is None:
+                found.append(number)
+        return found or sorted(self.blocking)
 
     def _never_ends(
         self, found: Schedule, floors: Mapping[int, int], raised: Mapping[int, int], pushed: Collection[int]

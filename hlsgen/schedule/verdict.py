@@ -383,7 +383,7 @@ class Verdict:
         if scheduler.at(interval - 1) is not None or not scheduler.blocking:
             return None
         best: tuple[int, list[int]] | None = None
-        for number in sorted(scheduler.blocking):
+        for number in scheduler.blocking_alone(interval - 1):
             edge = self.region.carried[number]
             path = self._path(edge.target, edge.source)
             if path and (best is None or len(path) > len(best[1])):

@@ -100,3 +100,21 @@ extern "C" void parts_of_words(const short in[8][46], short out[8][46]) {
         for (int j = 0; j < 46; ++j)
             out[i][j] = lines[i][45 - j];
 }
+
+// cells that were seen, of those that a list names: a cell that was seen is left as it is
+extern "C" void marked(const unsigned char at[64], bool cells[256], unsigned short found[1]) {
+    bool seen[256];
+    unsigned short count = 0;
+    for (int i = 0; i < 256; ++i)
+        seen[i] = cells[i];
+work:
+    for (int i = 0; i < 64; ++i) {
+        if (!seen[at[i]]) {
+            seen[at[i]] = true;
+            ++count;
+        }
+    }
+    found[0] = count;
+    for (int i = 0; i < 256; ++i)
+        cells[i] = seen[i];
+}

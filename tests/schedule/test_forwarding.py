@@ -16,6 +16,7 @@ from tests.support.schedule_ir import needs_llvm
 pytestmark = needs_llvm
 SOURCE = Path(__file__).with_name("forwarding.cpp")
 U200, ZYNQ = ("xcu200-fsgd2104-2-e", 10 / 3), ("xc7z020-clg400-1", 10.0)
+K26 = ("xck26-sfvc784-2LV-c", 4.0)
 MEASURED = [
     # a public tutorial measured it with 2023.2: the value of the iteration before is kept, and the memory
     # must be written two iterations later; where the pragma says that, nothing is kept, the II is the same
@@ -32,6 +33,9 @@ MEASURED = [
     # one of the elements that share a word is written: the word is read, and kept for the next iteration,
     # but the memory must be written before the second one after it reads; public, 2022.1
     ("parts_of_words", "2022.1", ZYNQ, 2, None),
+    # Team-Diseno-de-Alto-Nivel/mp6160-riscv-dfs-accelerator: II 2 in two loops and a function that set a
+    # mark where there is none: what an iteration may leave as it was is in no register
+    ("marked", "2024.1", K26, 2, None),
     # words that nobody writes are read before the loop
     ("bounded", "2023.2", U200, 1, None),
 ]

@@ -118,3 +118,50 @@ work:
     for (int i = 0; i < 256; ++i)
         cells[i] = seen[i];
 }
+
+// a parameter without its first extent, and one that has it
+static void butterflies(int line[], const int by) {
+#pragma HLS inline
+work:
+    for (int k = 0; k < 128; ++k) {
+#pragma HLS pipeline II=1
+#pragma HLS dependence variable=line inter false
+        const int first = k / 2 * 4 + k % 2;
+        const int sum = line[first] + by, difference = line[first + 2] - by;
+        line[first] = sum;
+        line[first + 2] = difference;
+    }
+}
+
+extern "C" void promised_of_a_pointer(const int in[256], int out[256], int by) {
+    int line[256];
+#pragma HLS array_partition variable=line cyclic factor=4
+    for (int i = 0; i < 256; ++i)
+        line[i] = in[i];
+    butterflies(line, by);
+    for (int i = 0; i < 256; ++i)
+        out[i] = line[i];
+}
+
+static void butterflies_of_256(int line[256], const int by) {
+#pragma HLS inline
+work:
+    for (int k = 0; k < 128; ++k) {
+#pragma HLS pipeline II=1
+#pragma HLS dependence variable=line inter false
+        const int first = k / 2 * 4 + k % 2;
+        const int sum = line[first] + by, difference = line[first + 2] - by;
+        line[first] = sum;
+        line[first + 2] = difference;
+    }
+}
+
+extern "C" void promised_of_an_array(const int in[256], int out[256], int by) {
+    int line[256];
+#pragma HLS array_partition variable=line cyclic factor=4
+    for (int i = 0; i < 256; ++i)
+        line[i] = in[i];
+    butterflies_of_256(line, by);
+    for (int i = 0; i < 256; ++i)
+        out[i] = line[i];
+}

@@ -73,3 +73,13 @@ def test_two_writes_keep_no_value() -> None:
     loop = schedules("2023.2", *U200)["swapped"]
     assert loop.interval is not None
     assert loop.interval > 2
+
+
+def test_a_promise_of_a_pointer_is_ignored() -> None:
+    """cntoumas/MSc_Thesis, 2023.2: "Ignoring dependence pragma on local scalar variable" of a parameter that
+    is declared without its extent, II 5 and 7 in nine loops whose pragmas rule the dependence out."""
+    found = schedules("2023.2", *ZYNQ)
+    assert found["promised_of_an_array"].interval is not None
+    loop = found["promised_of_a_pointer"]
+    assert loop.interval is None
+    assert "whether line is read where it was written" in loop.reasons[0]

@@ -5,18 +5,21 @@ Of the loops of public reports that were looked at none had the II that such a d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 
 from hlsgen.schedule.accesses import PortUse
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS
 from hlsgen.schedule.dependences import Broken
 from hlsgen.schedule.forwarding import is_fixed
-from hlsgen.schedule.ir import Instruction, Local
+from hlsgen.schedule.ir import Global, Instruction, Local
 from hlsgen.schedule.iteration import Carried, Node, Region
-from hlsgen.schedule.memories import ANY_BANK, Where
+from hlsgen.schedule.memories import ANY_BANK, Memory, Where
+from hlsgen.schedule.pointers import variables_of
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.recurrences import waiting_for_themselves
+from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import Recurrence
 
 
@@ -78,22 +81,39 @@ def says_guessed(edge: Carried | None, least: int) -> Iterator[str]:
     yield f"the II is {least} or more: {what} cannot be told"
 
 
-def says_unknown(region: Region, trips: Container[str], place_of: Callable[[Loop], str]) -> list[str]:
-    """Why nothing can be said of the II: loops that stay rolled, functions of which nothing is known.
-
-    trips: has the headers of the loops whose iterations are known.
-    """
+def says_unknown(region: Region, builder: RegionBuilder, place_of: Callable[[Loop], str]) -> list[str]:
+    """Why nothing can be said of the II: loops that stay rolled, functions of which nothing is known,
+    pointers that are one of several."""
     found = [
         f"the loop at {place_of(one)} stays rolled within it"
-        + ("" if one.header in trips else ": its iterations vary, so that the tool pipelines it alone")
+        + (
+            ""
+            if one.header in builder.ranges.trips
+            else ": its iterations vary, so that the tool pipelines it alone"
+        )
         for one in region.rolled
     ]
     found += [f"nothing is known of {name}" for name in sorted(region.calls)]
+    found += _says_swapped(region, builder.definitions)
     waiting = waiting_for_themselves(region, region.carried) if region.library else set()
     return found + [
         f"nothing is known of the cycles of {name}, for which the next iteration waits"
         for name in sorted({name for index, name in region.library.items() if index in waiting})
     ]
+
+
+def _says_swapped(region: Region, definitions: Mapping[str, Instruction]) -> Iterator[str]:
+    """Which pointers may lead to the same words, as two that a loop around swaps, while one of them is
+    written: the tool takes each to be either variable (hanjaja/hotspot3D-hls, 2020.2: II 44 for 4)."""
+    chosen: dict[Memory, set[Local | Global]] = {}
+    for memory in region.accesses:
+        choice = definitions.get(memory.base.name)
+        if choice is not None and choice.opcode == "phi":
+            chosen[memory] = variables_of(choice, definitions)
+    written = {memory for memory in chosen if any(each.writes for each in region.accesses[memory])}
+    for first, second in combinations(chosen, 2):
+        if {first, second} & written and first.base != second.base and chosen[first] & chosen[second]:
+            yield f"whether {first.name} and {second.name} lead to the same words cannot be told"
 
 
 def says_broken(broken: Iterable[Broken]) -> Iterator[str]:

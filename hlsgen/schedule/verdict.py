@@ -240,7 +240,7 @@ class Verdict:
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least, self._recurring() if stretched else ())
         unknown = [
-            *says_unknown(self.region, self.builder.ranges.trips, self._loop_place),
+            *says_unknown(self.region, self.builder, self._loop_place),
             *says_broken(self.broken),
             *self._reordered(recurrence),
             *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),

@@ -165,3 +165,27 @@ extern "C" void promised_of_an_array(const int in[256], int out[256], int by) {
     for (int i = 0; i < 256; ++i)
         out[i] = line[i];
 }
+
+// two arrays that a loop around swaps
+extern "C" void swapped_around(float *from, float *to, const float by[64], int times) {
+    for (int time = 0; time < times; ++time) {
+    work:
+        for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+            to[i] = from[i] + by[i];
+        }
+        float *left = from;
+        from = to;
+        to = left;
+    }
+}
+
+extern "C" void not_swapped(const float *from, float *to, const float by[64], int times) {
+    for (int time = 0; time < times; ++time) {
+    work:
+        for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+            to[i] = from[i] + by[i];
+        }
+    }
+}

@@ -83,3 +83,13 @@ def test_a_promise_of_a_pointer_is_ignored() -> None:
     loop = found["promised_of_a_pointer"]
     assert loop.interval is None
     assert "whether line is read where it was written" in loop.reasons[0]
+
+
+def test_pointers_that_are_swapped_may_be_one() -> None:
+    """hanjaja/hotspot3D-hls, 2020.2: II 44, the whole iteration, as each may be what the other was: here 4
+    by the ports of what is read."""
+    found = schedules("2020.2", *U200)
+    assert found["not_swapped"].interval == 1
+    loop = found["swapped_around"]
+    assert loop.interval is None
+    assert "lead to the same words" in loop.reasons[0]

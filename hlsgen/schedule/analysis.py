@@ -173,7 +173,7 @@ def _pipelines(
         yield None, plan.functions[function.name], False
     for loop in loops:
         name = module.loop_names.get(loop.node, -1)
-        asked = plan.pipelined.get(name)
+        asked = plan.pipelined.get(name, None if loop.inner else plan.branched.get(name))
         if asked is not None:
             yield loop, asked, False
         elif not (loop.inner or name in plan.off):

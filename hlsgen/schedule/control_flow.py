@@ -156,6 +156,19 @@ def _grow(blocks: set[str], latch: str, before: dict[str, list[str]]) -> None:
             stack.extend(before[node])
 
 
+def is_passed_by(loop: Loop, block: str, function: Function) -> bool:
+    """Whether an iteration of a loop may come to its end without a block of it."""
+    waiting, seen = [loop.header], {loop.header, block}
+    while waiting and block != loop.header:
+        following = function.blocks[waiting.pop()].successors
+        if loop.header in following:
+            return True
+        new = [one for one in following if one in loop.blocks and one not in seen]
+        seen.update(new)
+        waiting += new
+    return False
+
+
 def _nested(loops: list[Loop]) -> list[Loop]:
     loops.sort(key=lambda loop: -len(loop.blocks))
     innermost: dict[str, Loop] = {}

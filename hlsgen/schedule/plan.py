@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hlsgen.schedule.automatic import nests_of, unroll_by_itself
-from hlsgen.schedule.control_flow import Loop, loops_of
+from hlsgen.schedule.control_flow import Loop, is_passed_by, loops_of
 from hlsgen.schedule.ir import Function, Module, Place
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.sites import Sites
@@ -18,6 +18,8 @@ class LoopPlan:
 
     pipelined: dict[int, int] = field(default_factory=dict)
     """With the II that is asked for."""
+    branched: dict[int, int] = field(default_factory=dict)
+    """The same of loops whose copies are pipelined where no loop is left in them."""
     off: set[int] = field(default_factory=set)
     """Loops that must not be pipelined."""
     unrolled: dict[int, int] = field(default_factory=dict)
@@ -47,6 +49,7 @@ def plan_of(
         loops = loops_of(function)
         for loop in loops:
             _leave_to_callees(loop, module, sites, plan)
+            _leave_to_copies(loop, function, sites, plan)
         trips = Ranges(function, (), loops).trips
         if any(_counts_unseen(loop, plan, trips) for loop in loops):
             trips = _more_trips(simplified(), function.name) | trips
@@ -61,7 +64,7 @@ def plan_of(
             bundle,
             unrolled=plan.unrolled,
             named=plan.named,
-            settled=plan.off | set(plan.pipelined),
+            settled=plan.off | set(plan.pipelined) | set(plan.branched),
         )
         unroll_by_itself(nests, version)
     return plan
@@ -114,6 +117,26 @@ def _leave_to_callees(loop: Loop, module: Module, sites: Sites, plan: LoopPlan) 
         plan.unrolled[one.node] = 0
 
 
+def _leave_to_copies(loop: Loop, function: Function, sites: Sites, plan: LoopPlan) -> None:
+    """Where the pragma of a loop stands in a branch of it, a loop within has one of its own, and a loop
+    around is unrolled: a constant of each copy takes one of the branches away, with the pragma in it, before
+    the tool obeys it (Winterslife/FPGA-acceleration-for-Tensorized-Transformer-Training: II 1 in each of 32).
+    """
+    asked = [one for one in sites.plain if one.loop == loop.node and one.pragma.name == "pipeline"]
+    if loop.node not in plan.pipelined or not all(is_passed_by(loop, one.block, function) for one in asked):
+        return
+    within = any(one.node in plan.pipelined for one in _below(loop))
+    if within and any(plan.unrolled.get(one.node) == 0 for one in _above(loop)):
+        plan.branched[loop.node] = plan.pipelined.pop(loop.node)
+
+
+def _above(loop: Loop) -> Iterator[Loop]:
+    above = loop.parent
+    while above is not None:
+        yield above
+        above = above.parent
+
+
 def _below(loop: Loop) -> Iterator[Loop]:
     for one in loop.inner:
         yield one
@@ -138,9 +161,4 @@ def _obey(loop: Loop, function: Function, plan: LoopPlan, trips: int | None) -> 
 
 
 def _inside_pipeline(loop: Loop, plan: LoopPlan) -> bool:
-    above = loop.parent
-    while above is not None:
-        if above.node in plan.pipelined:
-            return True
-        above = above.parent
-    return False
+    return any(above.node in plan.pipelined for above in _above(loop))

@@ -42,6 +42,7 @@ class Site:
     """Metadata node of the innermost loop around it, -1 if there is none."""
     callee: str = ""
     """The function that it stands in, where the loop calls that; "" where both stand in one function."""
+    block: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,8 @@ def sites_of(module: Module, pragmas: Sequence[Pragma]) -> Sites:
                 loops = innermost_loops(loops_of(function))
                 definitions = {one.name: one for _, one in function.instructions() if one.name}
             loop = loops[block].node if block in loops else -1
-            _add(marks, call, pragmas, function.name, loop, definitions, _callee(module, call, loop))
+            callee = _callee(module, call, loop)
+            _add(marks, call, pragmas, function.name, loop, definitions, callee, block)
     return marks
 
 
@@ -114,6 +116,7 @@ def _add(
     loop: int,
     definitions: Mapping[str, Instruction],
     callee: str,
+    block: str,
 ) -> None:
     numbers = [_number(operand) for operand in call.operands]
     pragma = pragmas[numbers[0] or 0]
@@ -124,7 +127,8 @@ def _add(
         if value is not None
     }
     if call.callee != VARIABLE:
-        marks.plain.append(Site(pragma=pragma, values=values, function=function, loop=loop, callee=callee))
+        site = Site(pragma=pragma, values=values, function=function, loop=loop, callee=callee, block=block)
+        marks.plain.append(site)
         return
     base, offset = base_of(call.operands[1], definitions)
     if base is None:

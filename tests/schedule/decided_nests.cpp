@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ap_int.h>
+#include <hls_stream.h>
 
 const int POINTS = 64;
 const int STAGES = int(log2(POINTS));
@@ -289,5 +290,41 @@ work:
                 word.range(16 * part + 15, 16 * part) = in[i].range(16 * part + 15, 16 * part) * 3;
         }
         out[i] = word;
+    }
+}
+
+// a chain of four elements, each of which keeps its word and hands on those of the elements behind it
+static void element(hls::stream<int> &before, hls::stream<int> &behind, int out[2], const unsigned at) {
+    int kept[2];
+rows:
+    for (unsigned row = 0; row < 2; ++row) {
+        if (at < 3) {
+        words:
+            for (unsigned word = 0; word < 4 - at; ++word) {
+#pragma HLS pipeline II=1
+                const int read = before.read();
+                if (word == 0)
+                    kept[row] = read;
+                else
+                    behind.write(read);
+            }
+        } else {
+#pragma HLS pipeline II=1
+            kept[row] = before.read();
+        }
+    }
+sums:
+    for (unsigned row = 0; row < 8; ++row) {
+#pragma HLS pipeline II=1
+        out[row % 2] = kept[row % 2];
+    }
+}
+
+extern "C" void elements(hls::stream<int> pipes[5], int out[4][2]) {
+#pragma HLS array_partition variable=pipes complete
+#pragma HLS array_partition variable=out complete dim=1
+    for (unsigned at = 0; at < 4; ++at) {
+#pragma HLS unroll
+        element(pipes[at], pipes[at + 1], out[at], at);
     }
 }

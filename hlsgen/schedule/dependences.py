@@ -3,10 +3,11 @@ code."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from hlsgen.schedule.accesses import Access, Dependence, Paths, carried
+from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.forwarding import forwarded, may_forward, only_store, promote, read_before
 from hlsgen.schedule.ir import Global
 from hlsgen.schedule.iteration import Carried, Region
@@ -25,6 +26,8 @@ class Promise:
     """raw, war, waw; empty: all."""
     distance: int
     """0: none at all."""
+    apart: bool = False
+    """Whether it stands in another loop, so that nothing is said of what shows itself in this one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +39,24 @@ class Broken:
     """The distance that the addresses have."""
 
 
-def promises_of(sites: Sites, function: str, memories: Iterable[Memory]) -> list[Promise]:
+def loops_apart(loop: Loop | None, loops: Iterable[Loop], names: Mapping[int, int]) -> set[int]:
+    """The names of the loops that neither stand around a loop nor within it, nor are copies of such."""
+    if loop is None:
+        return set()
+    apart, near = set[int](), set[int]()
+    for one in loops:
+        nested = one.blocks <= loop.blocks or loop.blocks <= one.blocks
+        (near if nested else apart).add(names.get(one.node, -1))
+    return apart - near - {-1}
+
+
+def promises_of(
+    sites: Sites, function: str, memories: Iterable[Memory], apart: Collection[int] = ()
+) -> list[Promise]:
     """The promises that the pragmas make about those memories of a function.
 
-    Names of arguments and variables are the function's own: another function may have the same.
+    Names of arguments and variables are the function's own: another function may have the same. `apart`: the
+    loops that are others than the one that is looked at.
     """
     found = []
     for memory in memories:
@@ -48,7 +65,7 @@ def promises_of(sites: Sites, function: str, memories: Iterable[Memory]) -> list
             if site.pragma.name == "dependence" and same and not _is_ignored(memory, site):
                 promise = _promise(memory, site)
                 if promise is not None:
-                    found.append(promise)
+                    found.append(replace(promise, apart=site.loop in apart))
     return found
 
 
@@ -237,6 +254,8 @@ def _edge(
     for promise in promises:
         if promise.direction in ("", direction):
             if not assumed and (not promise.distance or promise.distance > distance):
+                if promise.apart:
+                    continue
                 return None, Broken(promise=promise, found=distance)
             if not promise.distance:
                 return None, None

@@ -16,7 +16,7 @@ from hlsgen.schedule.begun_anew import is_begun_anew
 from hlsgen.schedule.bursts import wait_for_answers
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
-from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
+from hlsgen.schedule.dependences import Broken, carry_memories, loops_apart, promises_of
 from hlsgen.schedule.groups import SUMS, Graph, charged, merges_of
 from hlsgen.schedule.ir import Function, Module, Place
 from hlsgen.schedule.iteration import Carried, Node, readers_of
@@ -91,7 +91,8 @@ class Verdict:
             if whole in around:
                 around.add(part)
         accesses = self.region.accesses
-        promises = promises_of(sites, self.region.function, accesses)
+        apart = loops_apart(loop, builder.loops, module.loop_names)
+        promises = promises_of(sites, self.region.function, accesses, apart)
         self.broken: list[Broken] = []
         if loop is not None:
             registers = builder.writes_registers

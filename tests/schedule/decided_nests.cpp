@@ -317,6 +317,7 @@ sums:
     for (unsigned row = 0; row < 8; ++row) {
 #pragma HLS pipeline II=1
         out[row % 2] = kept[row % 2];
+#pragma HLS dependence variable=kept inter false
     }
 }
 

@@ -105,6 +105,7 @@ def test_a_word_that_a_port_reads_and_writes_may_wait_for_the_answer() -> None:
 
 def test_a_copy_has_the_pragma_of_the_branch_that_is_left() -> None:
     """Winterslife/FPGA-acceleration-for-Tensorized-Transformer-Training (2024.1): each of 32 elements
-    of an array pipelines the loop that is left of two, with II 1; here the outer one had up to 32."""
+    of an array pipelines the loop that is left of two, with II 1; here the outer one had up to 32. Nor does
+    the pragma of another loop promise anything of the word that one of them writes again and again."""
     found = labelled()["elements"]
     assert {label: loop.interval for label, loop in found.items()} == {"rows": 1, "words": 1, "sums": 1}

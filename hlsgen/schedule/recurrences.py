@@ -33,18 +33,27 @@ def waiting_for_themselves(region: Region, carried: Iterable[Carried]) -> set[in
 def known_before(region: Region) -> set[int]:
     """The nodes whose values no iteration changes: the tool computes them before the loop (LLVM's LICM).
 
-    Divisions stay where they are, as they may stand under a condition, but for those of the block that the
-    loop begins with, as a bound n / m of its counter (shinepsunny/SpectralBlaze, 2022.2: a depth of 4).
+    So are what registers hold that no iteration writes, as members of a struct: LLVM sees that only once it
+    is taken apart. Divisions stay where they are, as they may stand under a condition, but for those of the
+    block that the loop begins with, as a bound n / m of its counter (shinepsunny/SpectralBlaze, 2022.2: a
+    depth of 4).
     """
     found: set[int] = set()
     carried = {edge.target for edge in region.carried}
+    unwritten_registers = {
+        access.node
+        for memory, accesses in region.accesses.items()
+        if memory.storage == "register" and not any(one.writes for one in accesses)
+        for access in accesses
+    }
     first = region.blocks[0] if region.blocks else ""
     for node in region.nodes:
         operation = node.operation
         divides = operation is not None and operation.kind in _DIVISIONS
         stays = operation is not None and operation.kind in _STAY or (divides and node.block != first)
+        stays = (stays or node.access is not None) and node.index not in unwritten_registers
         unwritten = node.instruction is None or node.index in region.counting
-        varies = stays or unwritten or node.access is not None or node.index in carried
+        varies = stays or unwritten or node.index in carried
         if not varies and not node.behind and found.issuperset(node.after):
             found.add(node.index)
     return found

@@ -31,6 +31,9 @@ MEASURED = [
     ("greatest_of_lanes", "2025.1", K26, 4.0, 1.08, 1),
     # Varsenaiga/VitisOptimization 48b4a45: Convolution1_loop, a remainder of 128: no division
     ("turned", "2021.1", ZYNQ, 10.37, None, 1),
+    # Team-Diseno-de-Alto-Nivel/mp6160-riscv-dfs-accelerator 92215c0: VITIS_LOOP_71_1, whose bound is the
+    # product of two members that it does not write: known before it begins, depth 1
+    ("cleared", "2024.1", K26, 4.0, 0.5, 1),
     # PengXuanyao/hls_cordic d368b16: loop: one of two writes in any case, so that the word is kept
     ("stepped", "2020.2", ZYNQ, 10.0, None, 1),
 ]

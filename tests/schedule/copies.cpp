@@ -313,3 +313,28 @@ void halves_in_turn(hls::stream<int> &in, hls::stream<int> &out, int count) {
     out.write(count);
     turns(in, out, count);
 }
+
+// seven reads of an array that a function of two loops fills, which the tool kept as a module in 2020.2
+static void fill_either(hls::stream<float> &in, float words[4096], int from) {
+    if (from == 0)
+        for (int i = 0; i < 4096; ++i) words[i] = in.read();
+    else
+        for (int i = 0; i < 2048; ++i) words[i + from] = in.read() + 1;
+}
+static float seven_of(const float words[4096], int i) {
+    return words[i] + words[i * 2] + words[i * 3] + words[i * 4] + words[i * 5] + words[i * 6] + words[i * 7];
+}
+void filled_by_a_module(hls::stream<float> &in, hls::stream<float> &out, int from) {
+    float words[4096];
+    fill_either(in, words, from);
+    work: for (int i = 0; i < 512; ++i) out.write(seven_of(words, i));
+}
+// the same where the loops that fill it stand in the function that reads it
+void filled_in_place(hls::stream<float> &in, hls::stream<float> &out, int from) {
+    float words[4096];
+    if (from == 0)
+        for (int i = 0; i < 4096; ++i) words[i] = in.read();
+    else
+        for (int i = 0; i < 2048; ++i) words[i + from] = in.read() + 1;
+    work: for (int i = 0; i < 512; ++i) out.write(seven_of(words, i));
+}

@@ -73,6 +73,8 @@ def intervals(top: str, version: str) -> set[int | None]:
             4,
             "florentcournoyer16/PMC RNI.cpp:87: MEMBRANE[j] += w",
         ),
+        ("filled_by_a_module", "2020.2", 4, "mohammedshuhad/Hotspot3D memory-opt: 7 reads of temp_inner"),
+        ("filled_in_place", "2020.2", 1, "mohammedshuhad/Hotspot3D buffer: 7 reads, memcpy in place"),
         ("table_read_often", "2020.2", 1, "nerearmartin/HLS-CNN-PYNQ-RealTime: dense_weights is a ROM"),
         ("rows_apart", "2020.2", 1, "kop123meter/ese532_final LZW_new.cpp:298: hash_table in dimension 1"),
         ("neighbours", "2023.1", 1, "PakYatHui/SRCNN conv1.cpp:87: in_tile is split cyclically by 9 and 9"),

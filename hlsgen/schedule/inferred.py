@@ -72,7 +72,7 @@ def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunc
     pipelines, and is not shared by the calls of a function, nor by the processes of one of the `dataflows`.
     """
     several = {use.memory for verdict in verdicts for use in verdict.uses if use.writes > 1}
-    several |= _given_to_modules(verdicts)
+    several |= _given_to_modules(verdicts) | _written_in_part(verdicts)
     calls: dict[tuple[str, int], set[tuple[tuple[str, int], ...]]] = {}
     for verdict in verdicts:
         if verdict.place is not None:
@@ -88,6 +88,17 @@ def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunc
             else use
             for use in verdict.uses
         ]
+
+
+def _written_in_part(verdicts: Sequence[Verdict]) -> set[Memory]:
+    """The memories of which a pipeline writes one of the elements of a word, which one stays run-time
+    (gabizon103/ece6775-final, 2022.1: three reads of a bank of reshaped rows have II 2)."""
+    return {
+        memory
+        for verdict in verdicts
+        for memory, accesses in verdict.region.accesses.items()
+        if any(one.writes and one.where is not None and one.where.is_part for one in accesses)
+    }
 
 
 def _given_to_modules(verdicts: Sequence[Verdict]) -> set[Memory]:

@@ -338,3 +338,21 @@ void filled_in_place(hls::stream<float> &in, hls::stream<float> &out, int from) 
         for (int i = 0; i < 2048; ++i) words[i + from] = in.read() + 1;
     work: for (int i = 0; i < 512; ++i) out.write(seven_of(words, i));
 }
+
+// three rows of which each is one word, of which another loop writes one element at a time
+void rows_written_in_part(hls::stream<int> &in, hls::stream<int> &out) {
+    short rows[64][8];
+#pragma HLS array_reshape variable=rows complete dim=2
+    for (int i = 0; i < 64; ++i)
+        for (int j = 0; j < 8; ++j) {
+#pragma HLS pipeline II=4
+            rows[i][j] = in.read();
+        }
+    work: for (int i = 0; i < 62; ++i) {
+#pragma HLS pipeline II=1
+        int sum = 0;
+        for (int k = 0; k < 3; ++k)
+            for (int j = 0; j < 8; ++j) sum += rows[i + k][j];
+        out.write(sum);
+    }
+}

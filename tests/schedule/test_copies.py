@@ -75,6 +75,7 @@ def intervals(top: str, version: str) -> set[int | None]:
         ),
         ("filled_by_a_module", "2020.2", 4, "mohammedshuhad/Hotspot3D memory-opt: 7 reads of temp_inner"),
         ("filled_in_place", "2020.2", 1, "mohammedshuhad/Hotspot3D buffer: 7 reads, memcpy in place"),
+        ("rows_written_in_part", "2022.1", 2, "gabizon103/ece6775-final layer.h:98: 3 reads of input_0"),
         ("table_read_often", "2020.2", 1, "nerearmartin/HLS-CNN-PYNQ-RealTime: dense_weights is a ROM"),
         ("rows_apart", "2020.2", 1, "kop123meter/ese532_final LZW_new.cpp:298: hash_table in dimension 1"),
         ("neighbours", "2023.1", 1, "PakYatHui/SRCNN conv1.cpp:87: in_tile is split cyclically by 9 and 9"),

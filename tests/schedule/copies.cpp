@@ -356,3 +356,16 @@ void rows_written_in_part(hls::stream<int> &in, hls::stream<int> &out) {
         out.write(sum);
     }
 }
+
+// iterations go from bank to bank: in each the address stays for sixteen of them
+void sums_in_turn(hls::stream<int> &in, hls::stream<int> &out, int rows, int columns) {
+    int sums[128];
+#pragma HLS array_partition variable=sums cyclic factor=16
+    for (int i = 0; i < columns; ++i) sums[i] = 0;
+    for (int y = 0; y < rows; ++y)
+        work: for (int i = 0; i < columns; ++i) {
+#pragma HLS pipeline II=1
+            sums[i] += in.read();
+        }
+    for (int i = 0; i < columns; ++i) out.write(sums[i]);
+}

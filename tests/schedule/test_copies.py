@@ -83,3 +83,9 @@ def intervals(top: str, version: str) -> set[int | None]:
 )
 def test_the_interval_is_that_of_reports(top: str, version: str, interval: int, report: str) -> None:
     assert intervals(top, version) == {interval}, report
+
+
+def test_a_bank_is_read_where_the_iteration_before_may_have_written_it() -> None:
+    """Vignesh-Er/ARM-SOC_PS-5_TEST_BENCHERS cnn_accelerator.cpp:457, 2024.2: II 2 for a sum in the words of a
+    cyclic split, in whose banks the address stays for sixteen iterations."""
+    assert intervals("sums_in_turn", "2024.2") == {None}

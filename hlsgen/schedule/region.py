@@ -356,11 +356,22 @@ class _Building:
         self.accesses.setdefault(memory, []).append(node.access)
         if memory.bundle:
             self.requests.answer(node.index)
+        if where.is_part and one.opcode == "load":
+            return self._part_of_word(one, node, memory)
         if writes or memory.bundle or address.base.name not in self.written:
             return node.index
         # the value of an earlier write may be chosen in its place
         node.access.value = self._new(None, one, block, [node.index]).index
         return node.access.value
+
+    def _part_of_word(self, one: Instruction, read: Node, memory: Memory) -> int:
+        """The node of one of several elements of a word that was read, which one stays run-time: the word is
+        shifted (necst/pynqrypt, 2022.2: `lshr` of the 2,048 bits of a reshaped table)."""
+        bits = bits_of(one.type)
+        shift = Operation(kind="lshr", widths=(memory.word_bits,) * 2, result=bits)
+        assert read.access is not None
+        read.access.value = self._new(shift, one, read.block, [read.index]).index
+        return read.access.value
 
     def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
         """The nodes that an address waits for: an adder where it has more than one part."""

@@ -369,3 +369,20 @@ void sums_in_turn(hls::stream<int> &in, hls::stream<int> &out, int rows, int col
         }
     for (int i = 0; i < columns; ++i) out.write(sums[i]);
 }
+
+// a byte that goes through two tables, of which each is one word
+void substituted_twice(hls::stream<unsigned char> &in, hls::stream<unsigned char> &out) {
+    unsigned char first[256], second[256];
+#pragma HLS array_reshape variable=first complete
+#pragma HLS array_reshape variable=second complete
+    for (int i = 0; i < 256; ++i) {
+        first[i] = in.read();
+        second[i] = first[i] * 7;
+    }
+    unsigned char state = in.read();
+    work: for (int i = 0; i < 10; ++i) {
+#pragma HLS pipeline
+        state = second[first[state]] ^ in.read();
+    }
+    out.write(state);
+}

@@ -89,3 +89,9 @@ def test_a_bank_is_read_where_the_iteration_before_may_have_written_it() -> None
     """Vignesh-Er/ARM-SOC_PS-5_TEST_BENCHERS cnn_accelerator.cpp:457, 2024.2: II 2 for a sum in the words of a
     cyclic split, in whose banks the address stays for sixteen iterations."""
     assert intervals("sums_in_turn", "2024.2") == {None}
+
+
+def test_a_chain_through_shifts_of_words_may_let_the_interval_grow() -> None:
+    """necst/pynqrypt pynqrypt.cpp:48, 2022.2: II 2 where two `lshr` of 2,048 bits stand between
+    two iterations; without them it would have been 1."""
+    assert intervals("substituted_twice", "2022.2") == {None}

@@ -11,7 +11,8 @@ from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.forwarding import forwarded, may_forward, only_store, promote, read_before
 from hlsgen.schedule.ir import Global
 from hlsgen.schedule.iteration import Carried, Region
-from hlsgen.schedule.memories import ANY_BANK, COMPLETE, Memory
+from hlsgen.schedule.linear import Linear
+from hlsgen.schedule.memories import ANY_BANK, COMPLETE, CYCLIC, Dimension, Memory
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.same_banks import SameBanks
 from hlsgen.schedule.sites import Sites, VariableSite
@@ -155,7 +156,7 @@ def _carry_memory(
             if found is None:
                 continue
             reads = first.writes and not second.writes
-            if reads and found.distance == 1 and second.node in sole:
+            if reads and found.distance == 1 and second.node in sole and not runs.takes_turns(first, second):
                 edge = forwarded(
                     region,
                     memory,
@@ -203,22 +204,46 @@ class _Runs:
         """Whether a word is chosen among registers by an index that stays run-time, when it is written and
         when it is read: each of them is a value of its own to the tool, which any iteration may change.
 
-        Arrays that are split completely, and words of banks whose address stays while the bank moves.
+        Arrays that are split completely, and words of banks whose address stays while the bank moves: for
+        good, or of a cyclic split until all banks have had their turn. In every bank the tool then sees a
+        read of the word that the iteration before may have written (Vignesh-Er/ARM-SOC_PS-5_TEST_BENCHERS,
+        2024.2: s[i] += x[i] of 16 banks has II 2).
         """
         places = [one.where for one in (store, load) if one.where is not None]
         if len(places) < 2 or not all(ANY_BANK in place.banks for place in places):
             return False
         if all(place.memory.storage == "register" for place in places):
             return True
-        split = [one.split == COMPLETE for one in places[0].memory.dimensions]
-        moving = {*self.counters, *self.inside, *self.around}
-        stays = (
-            {name for name, _ in form.terms}.isdisjoint(moving)
+        dimensions = places[0].memory.dimensions
+        return all(
+            self._stays_in_bank(form, dimension)
             for place in places
-            for form, whole in zip(place.word, split, strict=False)
-            if not whole
+            for form, dimension in zip(place.word, dimensions, strict=False)
         )
-        return all(stays)
+
+    def takes_turns(self, store: Access, load: Access) -> bool:
+        """Whether iterations go from one bank of a cyclic split to the next: the write is one of each bank
+        then, and the tool keeps the value of none."""
+        places = [one.where for one in (store, load) if one.where is not None]
+        return any(
+            ANY_BANK in place.banks and any(one.split == CYCLIC for one in place.memory.dimensions)
+            for place in places
+        )
+
+    def _stays_in_bank(self, form: Linear, dimension: Dimension) -> bool:
+        """Whether the next iteration may have the same address in a bank, or in each of them."""
+        if dimension.split == COMPLETE:
+            return True
+        moving = {name: factor for name, factor in form.terms if self._moves_name(name)}
+        if dimension.split != CYCLIC:
+            return not moving
+        if not moving.keys() <= self.counters.keys():
+            return False
+        steps = sum(factor * self.counters[name].step for name, factor in moving.items())
+        return abs(steps) < dimension.banks
+
+    def _moves_name(self, name: str) -> bool:
+        return name in self.counters or name in self.inside or name in self.around
 
     def again(self, store: Access, load: Access) -> int:
         """The least iterations after which a word has been written that is not the one before's.

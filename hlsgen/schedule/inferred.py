@@ -72,6 +72,7 @@ def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunc
     pipelines, and is not shared by the calls of a function, nor by the processes of one of the `dataflows`.
     """
     several = {use.memory for verdict in verdicts for use in verdict.uses if use.writes > 1}
+    several |= _given_to_modules(verdicts) | _written_in_part(verdicts)
     calls: dict[tuple[str, int], set[tuple[tuple[str, int], ...]]] = {}
     for verdict in verdicts:
         if verdict.place is not None:
@@ -87,6 +88,39 @@ def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunc
             else use
             for use in verdict.uses
         ]
+
+
+def _written_in_part(verdicts: Sequence[Verdict]) -> set[Memory]:
+    """The memories of which a pipeline writes one of the elements of a word, which one stays run-time
+    (gabizon103/ece6775-final, 2022.1: three reads of a bank of reshaped rows have II 2)."""
+    return {
+        memory
+        for verdict in verdicts
+        for memory, accesses in verdict.region.accesses.items()
+        if any(one.writes and one.where is not None and one.where.is_part for one in accesses)
+    }
+
+
+def _given_to_modules(verdicts: Sequence[Verdict]) -> set[Memory]:
+    """The memories that a function of several loops is given before 2021.2: the tool keeps such a function as
+    a module, and what a module shares with its caller has two ports.
+
+    mohammedshuhad/Hotspot3D, 2020.2.2: seven reads of a local array have II 4 where a function of three loops
+    fills it, and II 1 where the loops that do so stand in the function that reads it.
+    """
+    loops: dict[SourceFunction, set[tuple[str, int]]] = {}
+    given: dict[Memory, set[SourceFunction]] = {}
+    for verdict in verdicts:
+        if verdict.place is None or _is_since(verdict.delays.version, COPIES_FOR_OTHERS):
+            continue
+        calls = list(calls_of(verdict.place))
+        for function in {function_at(one) for one in calls[:-1]}:
+            loops.setdefault(function, set()).add((verdict.place.file, verdict.place.line))
+        for memory in verdict.region.accesses:
+            callees = {function_at(one) for one in calls[: _is_given(verdict, memory)]}
+            given.setdefault(memory, set()).update(callees)
+    modules = {function for function, lines in loops.items() if len(lines) > 1}
+    return {memory for memory, callees in given.items() if not callees.isdisjoint(modules)}
 
 
 def _is_given(verdict: Verdict, memory: Memory) -> int:

@@ -144,6 +144,24 @@ def says_between(low: int, within: int) -> str:
     return f"the II is {low} by the cycles of its cores and {within} within the budget"
 
 
+def says_shifted(nodes: Sequence[Node], recurring: Iterable[int], low: int) -> Iterator[str]:
+    """That an II hangs on a chain through a shift that takes one of the elements of a word: where such chains
+    are longer than the clock the tool may let the II grow, as it does not for sums (necst/pynqrypt, 2022.2:
+    II 2 where two shifts of a table of 2,048 bits follow one another).
+
+    recurring: the nodes that wait for themselves. low: the II without chains.
+    """
+    for index in recurring:
+        operation, made_by = nodes[index].operation, nodes[index].instruction
+        if operation is None or made_by is None or made_by.opcode != "load" or operation.kind != "lshr":
+            continue
+        yield (
+            f"the II is {low} or more: whether a chain through shifts of words of {operation.widths[0]} bits "
+            "may be longer than the clock cannot be told"
+        )
+        return
+
+
 def says_stay(
     region: Region, uses: Iterable[PortUse], counters: Mapping[str, Counter], needed: int
 ) -> Iterator[str]:

@@ -15,6 +15,7 @@ from hlsgen.schedule.accesses import TAKES_A_WORD, Access, Paths, ordered, strea
 from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
 from hlsgen.schedule.choices import Choices
+from hlsgen.schedule.chosen_ports import memory_at
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, passing_by, reverse_postorder
 from hlsgen.schedule.copied_words import words_of_copy
@@ -22,7 +23,7 @@ from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING, libr
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
 from hlsgen.schedule.linear import Address, Addresses, Linear
-from hlsgen.schedule.memories import Memories, Memory, locate, unknown_memory
+from hlsgen.schedule.memories import Memories, Memory, locate
 from hlsgen.schedule.nest_counters import NestCounters
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation
@@ -330,7 +331,7 @@ class _Building:
     ) -> int:
         """The node of an access to a memory."""
         interval = self.owner.addresses.interval
-        memory = self.owner.memories.find(address, interval) or unknown_memory(address)
+        memory = memory_at(address, self.owner.definitions, self.owner.memories, interval)
         where = locate(memory, address.offset, interval, self.owner.addresses.residue)
         storage = memory.storage
         kinds = {"axi": ("axi_read", "axi_write"), "register": ("register_read", "register_write")}
@@ -355,11 +356,22 @@ class _Building:
         self.accesses.setdefault(memory, []).append(node.access)
         if memory.bundle:
             self.requests.answer(node.index)
+        if where.is_part and one.opcode == "load":
+            return self._part_of_word(one, node, memory)
         if writes or memory.bundle or address.base.name not in self.written:
             return node.index
         # the value of an earlier write may be chosen in its place
         node.access.value = self._new(None, one, block, [node.index]).index
         return node.access.value
+
+    def _part_of_word(self, one: Instruction, read: Node, memory: Memory) -> int:
+        """The node of one of several elements of a word that was read, which one stays run-time: the word is
+        shifted (necst/pynqrypt, 2022.2: `lshr` of the 2,048 bits of a reshaped table)."""
+        bits = bits_of(one.type)
+        shift = Operation(kind="lshr", widths=(memory.word_bits,) * 2, result=bits)
+        assert read.access is not None
+        read.access.value = self._new(shift, one, read.block, [read.index]).index
+        return read.access.value
 
     def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
         """The nodes that an address waits for: an adder where it has more than one part."""

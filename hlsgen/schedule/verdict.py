@@ -30,6 +30,7 @@ from hlsgen.schedule.open_questions import (
     says_between,
     says_broken,
     says_guessed,
+    says_shifted,
     says_stay,
     says_unknown,
     says_without,
@@ -246,6 +247,7 @@ class Verdict:
             *self._reordered(recurrence),
             *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
             *says_guessed(self.open_edge, least),
+            *(says_shifted(self.region.nodes, self._recurring(), low) if stretched else ()),
         ]
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST

@@ -313,3 +313,76 @@ void halves_in_turn(hls::stream<int> &in, hls::stream<int> &out, int count) {
     out.write(count);
     turns(in, out, count);
 }
+
+// seven reads of an array that a function of two loops fills, which the tool kept as a module in 2020.2
+static void fill_either(hls::stream<float> &in, float words[4096], int from) {
+    if (from == 0)
+        for (int i = 0; i < 4096; ++i) words[i] = in.read();
+    else
+        for (int i = 0; i < 2048; ++i) words[i + from] = in.read() + 1;
+}
+static float seven_of(const float words[4096], int i) {
+    return words[i] + words[i * 2] + words[i * 3] + words[i * 4] + words[i * 5] + words[i * 6] + words[i * 7];
+}
+void filled_by_a_module(hls::stream<float> &in, hls::stream<float> &out, int from) {
+    float words[4096];
+    fill_either(in, words, from);
+    work: for (int i = 0; i < 512; ++i) out.write(seven_of(words, i));
+}
+// the same where the loops that fill it stand in the function that reads it
+void filled_in_place(hls::stream<float> &in, hls::stream<float> &out, int from) {
+    float words[4096];
+    if (from == 0)
+        for (int i = 0; i < 4096; ++i) words[i] = in.read();
+    else
+        for (int i = 0; i < 2048; ++i) words[i + from] = in.read() + 1;
+    work: for (int i = 0; i < 512; ++i) out.write(seven_of(words, i));
+}
+
+// three rows of which each is one word, of which another loop writes one element at a time
+void rows_written_in_part(hls::stream<int> &in, hls::stream<int> &out) {
+    short rows[64][8];
+#pragma HLS array_reshape variable=rows complete dim=2
+    for (int i = 0; i < 64; ++i)
+        for (int j = 0; j < 8; ++j) {
+#pragma HLS pipeline II=4
+            rows[i][j] = in.read();
+        }
+    work: for (int i = 0; i < 62; ++i) {
+#pragma HLS pipeline II=1
+        int sum = 0;
+        for (int k = 0; k < 3; ++k)
+            for (int j = 0; j < 8; ++j) sum += rows[i + k][j];
+        out.write(sum);
+    }
+}
+
+// iterations go from bank to bank: in each the address stays for sixteen of them
+void sums_in_turn(hls::stream<int> &in, hls::stream<int> &out, int rows, int columns) {
+    int sums[128];
+#pragma HLS array_partition variable=sums cyclic factor=16
+    for (int i = 0; i < columns; ++i) sums[i] = 0;
+    for (int y = 0; y < rows; ++y)
+        work: for (int i = 0; i < columns; ++i) {
+#pragma HLS pipeline II=1
+            sums[i] += in.read();
+        }
+    for (int i = 0; i < columns; ++i) out.write(sums[i]);
+}
+
+// a byte that goes through two tables, of which each is one word
+void substituted_twice(hls::stream<unsigned char> &in, hls::stream<unsigned char> &out) {
+    unsigned char first[256], second[256];
+#pragma HLS array_reshape variable=first complete
+#pragma HLS array_reshape variable=second complete
+    for (int i = 0; i < 256; ++i) {
+        first[i] = in.read();
+        second[i] = first[i] * 7;
+    }
+    unsigned char state = in.read();
+    work: for (int i = 0; i < 10; ++i) {
+#pragma HLS pipeline
+        state = second[first[state]] ^ in.read();
+    }
+    out.write(state);
+}

@@ -73,6 +73,9 @@ def intervals(top: str, version: str) -> set[int | None]:
             4,
             "florentcournoyer16/PMC RNI.cpp:87: MEMBRANE[j] += w",
         ),
+        ("filled_by_a_module", "2020.2", 4, "mohammedshuhad/Hotspot3D memory-opt: 7 reads of temp_inner"),
+        ("filled_in_place", "2020.2", 1, "mohammedshuhad/Hotspot3D buffer: 7 reads, memcpy in place"),
+        ("rows_written_in_part", "2022.1", 2, "gabizon103/ece6775-final layer.h:98: 3 reads of input_0"),
         ("table_read_often", "2020.2", 1, "nerearmartin/HLS-CNN-PYNQ-RealTime: dense_weights is a ROM"),
         ("rows_apart", "2020.2", 1, "kop123meter/ese532_final LZW_new.cpp:298: hash_table in dimension 1"),
         ("neighbours", "2023.1", 1, "PakYatHui/SRCNN conv1.cpp:87: in_tile is split cyclically by 9 and 9"),
@@ -80,3 +83,15 @@ def intervals(top: str, version: str) -> set[int | None]:
 )
 def test_the_interval_is_that_of_reports(top: str, version: str, interval: int, report: str) -> None:
     assert intervals(top, version) == {interval}, report
+
+
+def test_a_bank_is_read_where_the_iteration_before_may_have_written_it() -> None:
+    """Vignesh-Er/ARM-SOC_PS-5_TEST_BENCHERS cnn_accelerator.cpp:457, 2024.2: II 2 for a sum in the words of a
+    cyclic split, in whose banks the address stays for sixteen iterations."""
+    assert intervals("sums_in_turn", "2024.2") == {None}
+
+
+def test_a_chain_through_shifts_of_words_may_let_the_interval_grow() -> None:
+    """necst/pynqrypt pynqrypt.cpp:48, 2022.2: II 2 where two `lshr` of 2,048 bits stand between
+    two iterations; without them it would have been 1."""
+    assert intervals("substituted_twice", "2022.2") == {None}

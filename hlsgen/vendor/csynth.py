@@ -75,7 +75,7 @@ class _Reader:
         text = (text or "").strip()
         if text in OPEN:
             return None
-        if re.fullmatch("[0-9]{1,16}", text) is None or int(text) > MOST:
+        if re.fullmatch("[0-9]{1,20}", text) is None or int(text) > MOST:
             refuse(self.path, f"says {name} is {shown(text)}, which is no count", WHOLE)
         return int(text)
 

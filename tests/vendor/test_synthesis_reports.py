@@ -83,6 +83,12 @@ def test_open_values_are_none(tmp_path: Path, latency: str) -> None:
     assert read(tmp_path, vendor_reports.csynth(latency=latency)).latency is None
 
 
+def test_latencies_of_64_bits(tmp_path: Path) -> None:
+    """A public csynth.xml of 2024.1 has it, of nests whose bounds are variables."""
+    text = vendor_reports.csynth().replace("9 ~ 541", "9 ~ 1152921504606846976")
+    assert read(tmp_path, text).loops[1].latency == Range(low=9, high=2**60)
+
+
 @pytest.mark.parametrize("total", [True, False])
 def test_cosim(tmp_path: Path, total: bool) -> None:
     found = read(tmp_path, vendor_reports.cosim(total=total), "conv_cosim.rpt")

@@ -1,5 +1,9 @@
 """How deep an iteration is whose accesses wait for the ports of a bank: with an II above 1 the tool spreads
-them over its cycles."""
+them over its cycles, with no more copies of a table than that II needs.
+
+Akylon/ltc_acceleration, 2022.2: an II of 10 that was asked for is kept where 17 reads of a table have two
+ports in the RTL, and 64 reads seven, with iterations of 13 and 14 cycles.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +30,9 @@ def in_turn(
     """
     behind: dict[int, list[tuple[int, int]]] = {}
     for use in uses:
-        if use.interval > 1 and use.together > use.ports[2]:
-            for first, second in _waiting(region, use):
+        ports = _fewest_ports(use, found.interval)
+        if found.interval > 1 and use.together > ports:
+            for first, second in _waiting(region, use, ports):
                 behind.setdefault(second, []).append((first, 1))
     if not behind:
         return found
@@ -39,7 +44,12 @@ def in_turn(
     return spread or found
 
 
-def _waiting(region: Region, use: PortUse) -> Iterator[tuple[int, int]]:
+def _fewest_ports(use: PortUse, interval: int) -> int:
+    """The ports that a bank has at an II: those of its memory, of copies no more than are needed."""
+    return min(use.ports[2], max(use.memory.ports[2], -(-use.together // interval)))
+
+
+def _waiting(region: Region, use: PortUse, ports: int) -> Iterator[tuple[int, int]]:
     """Accesses of a bank with those that take their ports a cycle later, in the order of the code."""
     paths = Paths(region)
     mine: dict[object, Access] = {}
@@ -47,7 +57,7 @@ def _waiting(region: Region, use: PortUse) -> Iterator[tuple[int, int]]:
         if one.where is not None and _is_of(one.where, use.banks):
             mine.setdefault(one.node if one.writes else (one.block, one.where.word), one)
     turns = sorted(mine.values(), key=lambda one: one.node)
-    for first, second in zip(turns, turns[use.ports[2] :], strict=False):
+    for first, second in zip(turns, turns[ports:], strict=False):
         if paths.follows(first.block, second.block):
             yield first.node, second.node
 

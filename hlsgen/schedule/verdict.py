@@ -30,6 +30,7 @@ from hlsgen.schedule.open_questions import (
     says_between,
     says_broken,
     says_guessed,
+    says_shared,
     says_shifted,
     says_stay,
     says_unknown,
@@ -232,8 +233,10 @@ class Verdict:
         """The loop's II, and what it follows from."""
         least, reasons = self._ports()
         bare, found = self._with_quick_sums(least, *self._least(least))
-        if found is not None and found.depth < found.interval == self.target:  # there is no more to do
-            least = max(found.depth, self.needed)
+        ends = self._depth(found) if found is not None and found.interval == self.target else self.target
+        shared = list(says_shared(self.region.nodes, ends, self.target))
+        if ends < self.target and not shared:  # there is no more to do
+            least = max(ends, self.needed)
             bare, found = self._least(least)
         low = bare.interval if bare is not None else MOST
         within = found.interval if found is not None else MOST
@@ -247,6 +250,7 @@ class Verdict:
             *self._reordered(recurrence),
             *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
             *says_guessed(self.open_edge, least),
+            *shared,
             *(says_shifted(self.region.nodes, self._recurring(), low) if stretched else ()),
         ]
         shown = self.schedule = found or bare

@@ -173,3 +173,42 @@ work:
     for (int i = 0; i < 256; ++i)
         out[i] = played.marks[i];
 }
+
+// a table that is read seventeen times: with two ports that takes nine cycles, and so long an iteration
+static const signed char WEIGHTS[17 * 64] = {3, 1, 4, 1, 5};
+
+extern "C" void weighed(const signed char in[64], int out[17]) {
+    int sums[17];
+#pragma HLS array_partition variable=sums complete
+    for (int n = 0; n < 17; ++n) {
+#pragma HLS unroll
+        sums[n] = 0;
+    }
+work:
+    for (int f = 0; f < 64; ++f) {
+#pragma HLS pipeline II=10
+        for (int n = 0; n < 17; ++n)
+            sums[n] += in[f] * WEIGHTS[f + n * 64];
+    }
+    for (int n = 0; n < 17; ++n)
+        out[n] = sums[n];
+}
+
+// the same with a memory each: the products may share multipliers
+extern "C" void shared(const signed char in[64], const signed char weights[17][64], int out[17]) {
+#pragma HLS array_partition variable=weights complete dim=1
+    int sums[17];
+#pragma HLS array_partition variable=sums complete
+    for (int n = 0; n < 17; ++n) {
+#pragma HLS unroll
+        sums[n] = 0;
+    }
+work:
+    for (int f = 0; f < 64; ++f) {
+#pragma HLS pipeline II=10
+        for (int n = 0; n < 17; ++n)
+            sums[n] += in[f] * weights[n][f];
+    }
+    for (int n = 0; n < 17; ++n)
+        out[n] = sums[n];
+}

@@ -109,3 +109,16 @@ def test_an_interval_is_no_longer_than_the_iteration() -> None:
     loop = schedules("2022.1", ZYNQ, 10.0, None)["copied"]
     assert loop.interval == loop.depth < 64
     assert loop.meets_target and not loop.reasons
+
+
+def test_a_table_has_no_more_ports_than_the_interval_needs() -> None:
+    """Akylon/ltc_acceleration 1c4caf72: seventeen reads of a table, whose RTL has two ports, keep the II of
+    10 that is asked for, with iterations of 13 cycles."""
+    loop = schedules("2022.2", K26, 3.333, None)["weighed"]
+    assert (loop.interval, loop.depth) == (10, 13)
+
+
+def test_products_that_may_share_multipliers_leave_a_long_interval_open() -> None:
+    loop = schedules("2022.2", K26, 3.333, None)["shared"]
+    assert loop.interval is None
+    assert "17 products share multipliers" in loop.reasons[0]

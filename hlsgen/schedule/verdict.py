@@ -17,9 +17,10 @@ from hlsgen.schedule.bursts import wait_for_answers
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, loops_apart, promises_of
+from hlsgen.schedule.feedback import Feedback
 from hlsgen.schedule.groups import SUMS, Graph, charged, merges_of
 from hlsgen.schedule.ir import Function, Module, Place
-from hlsgen.schedule.iteration import Carried, Node, readers_of
+from hlsgen.schedule.iteration import Carried, Node
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, bits_alive, without_chains
@@ -122,7 +123,12 @@ class Verdict:
                 builder.function, loop, builder.addresses, builder.ranges.trips, builder.memories
             )
         )
-        self.region.carried = [self._fed_back(edge) for edge in self.region.carried if edge not in own]
+        feedback = Feedback(self.region, self.timings, delays.budget_ns)
+        self.region.carried = [
+            feedback.begun_anew(edge) if self.begins_anew else feedback.of(edge)
+            for edge in self.region.carried
+            if edge not in own
+        ]
 
     def _is_written_by_copies(self, memory: Memory) -> bool:
         """Whether copies of one write have several words of a bank: the tool unrolls a loop that no pragma
@@ -134,26 +140,6 @@ class Verdict:
             if access.writes and access.where is not None and place is not None:
                 words.setdefault((place, access.where.banks), set()).add(access.where.word)
         return any(len(found) >= COPIES for found in words.values())
-
-    def _fed_back(self, edge: Carried) -> Carried:
-        """A choice between a core of several cycles and another that takes its result costs no cycle; one by
-        which a sum begins anew costs one."""
-        if edge.through == "register" and self.begins_anew:
-            sources = edge.source, *self.region.nodes[edge.source].after
-            cores = [one for one in sources if self._is_core(one)]
-            readers = readers_of(self.region.nodes, edge.target)
-            # the register is written in the cycle of the choice
-            return (
-                replace(edge, source=cores[0], late=1) if cores and any(map(self._is_core, readers)) else edge
-            )
-        if edge.through != "register" or edge.late != 1 or not self._is_core(edge.source):
-            return edge
-        readers = readers_of(self.region.nodes, edge.target)
-        return replace(edge, late=0) if readers and all(map(self._is_core, readers)) else edge
-
-    def _is_core(self, index: int) -> bool:
-        operation, timing = self.region.nodes[index].operation, self.timings[index]
-        return operation is not None and operation.kind in FLOATS and bool(timing and timing.cycles)
 
     @property
     def residue(self) -> Residues:

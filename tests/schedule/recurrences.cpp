@@ -212,3 +212,17 @@ work:
     for (int n = 0; n < 17; ++n)
         out[n] = sums[n];
 }
+
+// the greatest of floats and where it stands
+extern "C" void greatest(const float in[256], int &where) {
+    int best = -1;
+    float most = -999.9f;
+work:
+    for (int i = 0; i < 256; ++i) {
+        if (in[i] > most) {
+            best = i;
+            most = in[i];
+        }
+    }
+    where = best;
+}

@@ -34,6 +34,9 @@ MEASURED = [
     # Team-Diseno-de-Alto-Nivel/mp6160-riscv-dfs-accelerator 92215c0: VITIS_LOOP_71_1, whose bound is the
     # product of two members that it does not write: known before it begins, depth 1
     ("cleared", "2024.1", K26, 4.0, 0.5, 1),
+    # Lpopvil/MiniProject_ES 65f91dc: loop1 of hw_act_layer3, depth 3 as well: what a comparison of one cycle
+    # chooses the next one takes in that cycle
+    ("greatest", "2020.2", "xczu3eg-sbva484-1-e", 10.0, None, 1),
     # PengXuanyao/hls_cordic d368b16: loop: one of two writes in any case, so that the word is kept
     ("stepped", "2020.2", ZYNQ, 10.0, None, 1),
 ]
@@ -116,6 +119,11 @@ def test_a_table_has_no_more_ports_than_the_interval_needs() -> None:
     10 that is asked for, with iterations of 13 cycles."""
     loop = schedules("2022.2", K26, 3.333, None)["weighed"]
     assert (loop.interval, loop.depth) == (10, 13)
+
+
+def test_a_choice_and_the_next_comparison_share_a_cycle_only_where_they_fit() -> None:
+    loop = schedules("2020.2", "xczu3eg-sbva484-1-e", 5.0, None)["greatest"]
+    assert loop.between == (2, 3) and loop.interval is None
 
 
 def test_products_that_may_share_multipliers_leave_a_long_interval_open() -> None:

@@ -1,0 +1,68 @@
+"""What a core of several cycles gives the next iteration in releases before 2021.2, where a choice stands in
+front of an iteration's first cycle: it costs a cycle, but not between two cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hlsgen.schedule.delays import FLOATS
+from hlsgen.schedule.iteration import Carried, Region, readers_of
+from hlsgen.schedule.modulo import Scheduler
+from hlsgen.schedule.operation import Timing
+
+
+class Feedback:
+    """The registers of one iteration, with the cycles after which the next one may take them."""
+
+    def __init__(self, region: Region, timings: Sequence[Timing | None], budget_ns: float) -> None:
+        self.region, self.timings, self.budget_ns = region, timings, budget_ns
+
+    def begun_anew(self, edge: Carried) -> Carried:
+        """A register of a sum that begins anew: it is written in the cycle of the choice."""
+        cores = [one for one in (edge.source, *self.region.nodes[edge.source].after) if self._is_core(one)]
+        if edge.through != "register":
+            return self.of(edge)
+        anew = bool(cores) and any(map(self._is_core, readers_of(self.region.nodes, edge.target)))
+        return replace(edge, source=cores[0], late=1) if anew else edge
+
+    def of(self, edge: Carried) -> Carried:
+        """A register: what a core gives, or chooses, costs no cycle where cores alone take it."""
+        if edge.through != "register" or edge.late != 1:
+            return edge
+        readers = [
+            one
+            for one in readers_of(self.region.nodes, edge.target)
+            if one != edge.source or self._is_core(one)
+        ]
+        if not readers or not all(map(self._is_core, readers)):
+            return edge
+        joined = self._is_core(edge.source) or self._is_chosen_by_core(edge, readers)
+        return replace(edge, late=0) if joined else edge
+
+    def _is_chosen_by_core(self, edge: Carried, readers: Sequence[int]) -> bool:
+        """Whether a core's result chooses what a core of the next iteration takes, and both fit into a cycle.
+
+        So the greatest of floats: Lpopvil/MiniProject_ES, 2020.2, whose RTL has II 1 and takes the choice
+        from `ap_phi_mux`, in the cycle in which it is made.
+        """
+        source = self.region.nodes[edge.source].operation
+        if source is None or source.kind != "select" or not self._passes_core(edge.target, edge.source):
+            return False
+        _, ends_ns = Scheduler(self.region, self.timings, self.budget_ns).once().finishes[edge.source]
+        firsts = (timing.first_ns for one in readers if (timing := self.timings[one]) is not None)
+        return ends_ns + max(firsts) <= self.budget_ns
+
+    def _passes_core(self, start: int, end: int) -> bool:
+        """Whether a core stands on a way from one node to another."""
+        behind = {start: False}
+        for node in self.region.nodes[start + 1 : end + 1]:
+            before = [behind[one] for one in node.after if one in behind]
+            if before:
+                behind[node.index] = any(before) or self._is_core(node.index)
+        return behind.get(end, False)
+
+    def _is_core(self, index: int) -> bool:
+        operation, timing = self.region.nodes[index].operation, self.timings[index]
+        return operation is not None and operation.kind in FLOATS and bool(timing and timing.cycles)

@@ -43,16 +43,17 @@ class MeasuredErrors:
 
 
 HELD_OUT = MeasuredErrors(
-    loops=79,
-    repositories=10,
-    ii_decided=80,
-    ii_right=87,
-    one_right=94,
-    above_right=69,
-    above=16,
-    depth_median=0,
+    loops=263,
+    repositories=29,
+    ii_decided=81,
+    ii_right=94,
+    one_right=98,
+    above_right=64,
+    above=28,
+    depth_median=1,
     depth_within_90=9,
     chain_ns_median=0.18,
     chain_ns_within_90=1.28,
 )
-"""The eighth score of repositories that nobody had looked at, with the method as it was frozen for it."""
+"""The eighth, the tenth and the eleventh score of repositories that nobody had looked at, each with the
+method as it was frozen for it: loops added up, of depth and chain the largest errors."""

@@ -35,7 +35,7 @@ help:
 	@echo "make gallery [MODELS=FOLDER] [GALLERY=OPTIONS]  benchmarks/gallery.py: ten known networks, the tables of docs/gallery.md"
 	@echo "make bench-splits  benchmarks/splits.py: frames or layers over several devices, measured, and a card, modelled"
 	@echo "make bench-schedule SOLUTIONS=DIR  benchmarks/schedule.py: II, depth and chains beside those that Vitis HLS reports,"
-	@echo "             of every solution in the checkouts of DIR"
+	@echo "             of every solution in the checkouts of DIR, by its report, its log or the RTL that it emitted"
 	@echo "make clean   remove $(VENV) and build/"
 
 demo: $(VENV)/demo.stamp

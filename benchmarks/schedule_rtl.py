@@ -73,8 +73,8 @@ def find_rtl(root: Path, told: Set[str] = frozenset()) -> list[Path]:
     that tell the same; none of solutions that kept a report, nor of tops that logs have told of."""
     found: dict[tuple[object, ...], Path] = {}
     tops = {path.parent for path in root.rglob("*.v") if _is_top(path)}
-    for folder in sorted(tops, key=lambda folder: (_solution_of(folder) is None, folder)):
-        solution = _solution_of(folder)
+    for folder in sorted(tops, key=lambda folder: (_solution_of(folder, root) is None, folder)):
+        solution = _solution_of(folder, root)
         try:
             one = read_rtl(folder)
         except DesignError:
@@ -88,12 +88,10 @@ def _is_top(path: Path) -> bool:
     return not path.is_symlink() and path.is_file() and bool(_TOP.search(text_of(path)[:4_000]))
 
 
-def _solution_of(folder: Path) -> Path | None:
+def _solution_of(folder: Path, root: Path) -> Path | None:
     """The solution's folder around one of RTL: `syn/verilog`, `impl/verilog`, `impl/ip/hdl/verilog`."""
-    for above in folder.parents:
-        if above.name in ("syn", "impl"):
-            return above.parent
-    return None
+    inside = (above for above in folder.parents if above.is_relative_to(root))
+    return next((above.parent for above in inside if above.name in ("syn", "impl") and above != root), None)
 
 
 def read_rtl(folder: Path) -> Emitted:
@@ -166,7 +164,7 @@ def read_emitted(folder: Path, root: Path) -> VendorSolution:
     known.
     """
     rtl = read_rtl(folder)
-    solution = _solution_of(folder)
+    solution = _solution_of(folder, root)
     given, why = inputs_of(rtl.top, solution, root, rtl.lines, [one.ends for one in rtl.pipelines])
     if given is None:
         refuse(folder, f"cannot be told from its RTL: {why}", "keep the solution's folder and its sources")

@@ -166,6 +166,15 @@ def test_the_solution_tells_sources_directives_and_uncertainty(rtl: Any, tmp_pat
     assert rtl.read_emitted(folder, tmp_path).report.flow_target == "vitis"
 
 
+def test_a_folder_above_the_repository_is_no_solution(rtl: Any, tmp_path: Path) -> None:
+    root = tmp_path / "impl/repository"
+    folder = written(root, "ip", sums=top())
+    script = "add_files impl/repository/src/sums.cpp\nset_directive_unroll sums/rows\n"
+    (tmp_path / "script.tcl").write_text(script)
+    found = rtl.read_emitted(folder, root)
+    assert found.sources == (root / "src/sums.cpp",) and found.directives == ()
+
+
 def test_a_script_that_sets_the_top_tells_directives(rtl: Any, tmp_path: Path) -> None:
     folder = written(tmp_path, "ip", sums=top())
     script = "open_project prj\nset_top sums\nset_directive_pipeline -II {ii} sums/rows\n"

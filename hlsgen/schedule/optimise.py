@@ -46,6 +46,8 @@ def _target() -> llvm.TargetMachine:
     llvm.set_option("", "-speculate-one-expensive-inst=0")
     # how far a load looks back for the store that it reads: unrolled loops store a lot in between
     llvm.set_option("", "-memssa-check-limit=1000")
+    # r - 1 is no register of its own beside a counter r: what both count would be forgotten
+    llvm.set_option("", "-enable-phi-of-ops=false")
     return llvm.Target.from_default_triple().create_target_machine(opt=1)
 
 

@@ -386,3 +386,29 @@ void substituted_twice(hls::stream<unsigned char> &in, hls::stream<unsigned char
     }
     out.write(state);
 }
+
+// a window whose corner is one before the counters: both dimensions of the static are split
+extern "C" void window_around(const signed char in[4 * 14 * 14], int out[14 * 14]) {
+    static signed char image[4][14][14];
+    for (int c = 0; c < 4; ++c)
+        for (int r = 0; r < 14; ++r)
+            for (int x = 0; x < 14; ++x) {
+#pragma HLS pipeline II=1
+                image[c][r][x] = in[(c * 14 + r) * 14 + x];
+            }
+    for (int r = 0; r < 14; ++r)
+        for (int x = 0; x < 14; ++x) {
+            int sum = 0;
+        work:
+            for (int c = 0; c < 4; ++c) {
+#pragma HLS pipeline II=1
+                for (int i = 0; i < 3; ++i)
+                    for (int j = 0; j < 3; ++j) {
+                        int row = r - 1 + i, column = x - 1 + j;
+                        bool beside = row < 0 || row > 13 || column < 0 || column > 13;
+                        sum += beside ? 0 : image[c][row][column];
+                    }
+            }
+            out[r * 14 + x] = sum;
+        }
+}

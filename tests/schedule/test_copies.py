@@ -49,6 +49,7 @@ def intervals(top: str, version: str) -> set[int | None]:
         ("halves_in_turn", "2022.2", 2, "shinepsunny/SpectralBlaze fft.cpp:273: 8 reads of two banks"),
         ("indices_without_sign", "2022.2", 2, "ZDAutomotive/DL-HLS-adapted can.c:219: 4 writes, 2 ports"),
         ("lines", "2023.2", 1, "shayan-naghizadeh/train2fpga cnn.cpp:45: local_input is split by itself"),
+        ("window_around", "2024.2", 1, "hhhhjjjtt/HLS-CNN-MNIST conv_layer.h:50: IN is nine memories"),
         ("one_line", "2021.1", 1, "NithinKenMaran/FPGA-2D-convolution-accelerator: linebuf_V_2, RAM_1WnR"),
         ("ten_sums", "2020.2", 10, "nerearmartin/HLS-CNN-PYNQ-RealTime dense.cc:49: 10 reads, 10 writes"),
         ("called_twice", "2022.1", 5, "Ritarka/8893Lab2 3866d7ea71 conv_7x7.cpp:38: 49 reads, II 25"),

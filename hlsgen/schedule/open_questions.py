@@ -165,8 +165,7 @@ def says_shifted(nodes: Sequence[Node], recurring: Iterable[int], low: int) -> I
 def says_shared(nodes: Iterable[Node], ends: int, target: int) -> Iterator[str]:
     """That an II hangs on products that share cores: an iteration of `ends` cycles, shorter than the II that
     is asked for, has no longer one, but where many products take turns at few multipliers it may grow to it
-    (Akylon/ltc_acceleration, 2022.2: 128 products and more, II 10 as asked for, iterations of 14 and 33
-    cycles).
+    (Akylon/ltc_acceleration, 2022.2: 128 products and more, II 10 as asked for, iterations of 33 cycles).
     """
     products = sum(one.operation is not None and one.operation.kind == "mul" for one in nodes)
     if ends < target < products:

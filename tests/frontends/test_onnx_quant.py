@@ -16,7 +16,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from hlsgen.layers.conv2d import Conv2d  # noqa: E402
-from tests.support.frontends.onnx_models import QONNX, expected, kinds, normal, onnx  # noqa: E402
+from tests.support.frontends.onnx_models import QONNX, expected, kinds, normal, onnx, referred  # noqa: E402
 from tests.support.frontends.onnx_networks import (  # noqa: E402
     FRAMES,
     Net,
@@ -352,7 +352,7 @@ def test_integer_inputs_and_outputs() -> None:
     names += [net.constant(130, np.uint8), net.constant(0.05), net.constant(77, np.uint8)]
     made = net.onnx(net.add("QLinearMatMul", " ".join(names)), input_type=2, output_type=2)
     array = rng.integers(0, 256, (8, 3, 8, 8)).astype(np.uint8)
-    graph, steps = differences(made, array, 1.0, expected(made, array)[0].astype(np.float64))
+    graph, steps = differences(made, array, 1.0, referred(made, array).astype(np.float64))
     assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.03
     assert str(graph.input.type) == "ufixed<8,8,rnd,wrap>"
     assert graph.outputs[0].scale == 1 and graph.output.type.width == 8  # type: ignore[union-attr]
@@ -365,14 +365,14 @@ def test_products_of_integers_are_exact() -> None:
     c = net.add("ConvInteger", f"x {w} {net.constant(121, np.uint8)} {net.constant(3, np.int8)}")
     made = net.onnx(c, input_type=2, output_type=6)
     array = rng.integers(0, 256, (8, 3, 8, 8)).astype(np.uint8)
-    _, steps = differences(made, array, 1.0, expected(made, array)[0].astype(np.float64))
+    _, steps = differences(made, array, 1.0, referred(made, array).astype(np.float64))
     assert not steps.any()
     net = Net((7,))
     w = net.constant(rng.integers(-127, 128, (7, 5)), np.int8)
     m = net.add("Cast", net.add("MatMulInteger", f"x {w}"), to=1)
     made = net.onnx(net.add("Mul", f"{m} {net.constant(0.25)}"), input_type=3)
     array = rng.integers(-128, 128, (8, 7)).astype(np.int8)
-    _, steps = differences(made, array, 0.25, expected(made, array)[0])
+    _, steps = differences(made, array, 0.25, referred(made, array))
     assert not steps.any()
 
 

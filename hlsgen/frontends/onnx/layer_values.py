@@ -1,7 +1,8 @@
 """What ONNX' own runtimes compute in every tensor of a model.
 
-ONNX Runtime where it is installed, with every tensor as an output and nothing fused; QONNX's execution for
-models with its quantisers; else the reference evaluator of the package onnx.
+ONNX Runtime where it is installed, with every tensor as an output, nothing fused, and products of integers
+that are the same on every processor; QONNX's execution for models with its quantisers; else the reference
+evaluator of the package onnx.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hlsgen.base.progress import silent
 from hlsgen.frontends.onnx.dialects import QUANT_DOMAINS
 from hlsgen.frontends.onnx.functions import every_node
 from hlsgen.frontends.onnx.input_shapes import InputShapes
+from hlsgen.frontends.onnx.integer_products import make_signs_alike
 from hlsgen.frontends.onnx.model import OnnxModel, loaded_model, onnx_package
 from hlsgen.model.origins import Floats, LayerValues, Origin
 
@@ -90,10 +92,11 @@ def _with_onnxruntime(model: OnnxModel, names: Sequence[str]) -> Tensors:
     options.log_severity_level = 4
     shown = _showing(model, names)
     try:
+        make_signs_alike(shown)
         session = onnxruntime.InferenceSession(
             shown.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
-    except Exception as error:  # of onnxruntime's own classes, which share no base
+    except Exception as error:  # of onnx' and onnxruntime's own classes, which share no base
         raise _failure(model, "ONNX Runtime", error) from None
     return _guarded(
         model, "ONNX Runtime", lambda feed: dict(zip(names, session.run(names, feed), strict=True))

@@ -5,8 +5,9 @@ Its log says `Inferring pragma 'array_partition type=complete dim=1' for array .
 In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
 constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in (none was
 seen of a parameter); never of the top's own arrays and AXI ports (Stream-HLS: 4 reads of such an array keep
-the II at 2, where local ones of the same loop are split), or for copies of structs. For pipelines that no
-pragma asks for it does so from 2023.2 on. One dimension after the other, from the innermost on.
+the II at 2, where local ones of the same loop are split), or for what no unrolled loop accesses. For
+pipelines that no pragma asks for it does so from 2023.2 on. One dimension after the other, from the innermost
+on.
 """
 
 from __future__ import annotations
@@ -59,12 +60,20 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Mem
             if use.together <= PORTS * verdict.target or _is_interface(memory, verdict):
                 continue
             accesses = verdict.region.accesses.get(memory, [])
-            if all(one.instruction.opcode == "call" for one in accesses):
-                continue  # copies of structs, which no loop of the source unrolls
+            if not _is_unrolled(accesses):
+                continue
             split = _split(memory, accesses, verdict.residue, verdict.builder.addresses.interval)
             if split is not None and not (_has_blocks(split, memory) and _is_parameter(memory, verdict)):
                 changed |= {memory} if memories.replace(memory, split) else set()
     return changed
+
+
+def _is_unrolled(accesses: Sequence[Access]) -> bool:
+    """Whether some of the accesses are copies of one in the source: of others, as of a word and its neighbour
+    that are written in turn, the tool splits nothing (asandeep1/FPGA_ECE8893, 2025.1: II 2), nor for copies
+    of structs, which no loop of the source unrolls."""
+    places = [one.instruction.place for one in accesses if one.instruction.opcode != "call"]
+    return len(set(places)) < len(places)
 
 
 def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunction] = ()) -> None:

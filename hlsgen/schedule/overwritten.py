@@ -8,23 +8,32 @@ c[i] = c[i] + x;
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from hlsgen.schedule.accesses import Access, same_word
+from hlsgen.schedule.chosen_memories import ways_of
 from hlsgen.schedule.ir import Function
 from hlsgen.schedule.iteration import Region
-from hlsgen.schedule.linear import Addresses
+
+if TYPE_CHECKING:
+    from hlsgen.schedule.region import RegionBuilder
 
 
-def written_bases(region: Region, function: Function, addresses: Addresses) -> set[str]:
+def written_bases(region: Region, builder: RegionBuilder) -> set[str]:
     """The bases of the memories that the region writes."""
     stores = (
         one.operands[1]
         for name in region.blocks
-        for one in function.blocks[name].instructions
+        for one in builder.function.blocks[name].instructions
         if one.opcode == "store"
     )
-    found = (addresses.of(pointer) for pointer in stores)
-    return {address.base.name for address in found if address is not None}
+    found = (builder.addresses.of(pointer) for pointer in stores)
+    return {
+        way.base.name
+        for address in found
+        if address is not None
+        for way in ways_of(address, builder.addresses, builder.memories)[0]
+    }
 
 
 def drop_overwritten(region: Region, function: Function) -> None:

@@ -15,7 +15,7 @@ from hlsgen.schedule.accesses import TAKES_A_WORD, Access, Paths, ordered, strea
 from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
 from hlsgen.schedule.choices import Choices
-from hlsgen.schedule.chosen_ports import memory_at
+from hlsgen.schedule.chosen_memories import memory_at, ways_of
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, passing_by, reverse_postorder
 from hlsgen.schedule.copied_words import words_of_copy
@@ -124,7 +124,7 @@ class _Building:
         self.entry = entry
         self.node_of: dict[str, int] = {}
         self.slots: dict[str, list[int]] = {}
-        self.written = written_bases(self.region, self.function, owner.addresses)
+        self.written = written_bases(self.region, owner)
         self.accesses, self.streams = self.region.accesses, self.region.streams
         self.control = Conditions(self.function, self.region, entry, self._sources)
         self.choices = Choices(self.control, owner.readers)
@@ -322,9 +322,24 @@ class _Building:
             return
         bits = bits_of(one.types[0]) if writes else bits_of(one.type)
         after = self._sources(one.operands[:1]) if writes else []
-        node = self._memory_access(one, address, block, bits, writes=writes, after=after)
+        node = self._access_each(one, address, block, bits, writes=writes, after=after)
         if one.name:
             self.node_of[one.name] = node
+
+    def _access_each(
+        self, one: Instruction, address: Address, block: str, bits: int, *, writes: bool, after: list[int]
+    ) -> int:
+        """The node of an access to a memory, or of the choice between the words of several."""
+        ways, choices = ways_of(address, self.owner.addresses, self.owner.memories)
+        chosen = self._sources([Local(name) for name in sorted(choices)])
+        for index in chosen:  # nothing chooses pointers to arrays: it chooses what was read, or writes
+            self.region.nodes[index].operation = None
+        given = after + chosen if writes else after
+        nodes = [self._memory_access(one, way, block, bits, writes=writes, after=given) for way in ways]
+        if writes or len(nodes) == 1:
+            return nodes[0]
+        operation = Operation(kind="mux", widths=(bits,) * len(nodes), result=bits)
+        return self._new(operation, one, block, [*nodes, *chosen]).index
 
     def _memory_access(
         self, one: Instruction, address: Address, block: str, bits: int, *, writes: bool, after: list[int]
@@ -497,7 +512,7 @@ class _Building:
         if is_word_of_call(address.base, self.owner.definitions):
             return [self.node_of[name]] if name in self.node_of else self.slots.get(name, [])
         address = replace(address, offset=address.offset + Linear(at))
-        return [self._memory_access(one, address, block, bits, writes=False, after=[])]
+        return [self._access_each(one, address, block, bits, writes=False, after=[])]
 
     def _write_word(
         self, one: Instruction, pointer: Operand, bits: int, block: str, sources: list[int], at: int
@@ -509,7 +524,7 @@ class _Building:
             self.slots.setdefault(address.base.name, []).extend(sources)
         else:
             address = replace(address, offset=address.offset + Linear(at))
-            self._memory_access(one, address, block, bits, writes=True, after=sources)
+            self._access_each(one, address, block, bits, writes=True, after=sources)
 
     def _multiply_add(self, one: Instruction, block: str) -> None:
         bits = bits_of(one.type)

@@ -1,4 +1,4 @@
-"""Words of AXI ports that a chosen pointer leads to, with the II that reports of public designs have."""
+"""Words of ports and arrays that a chosen pointer leads to, with the II that public designs have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hlsgen.schedule.results import LoopSchedule
 from tests.support.schedule_ir import needs_llvm
 
 pytestmark = needs_llvm
-SOURCE = Path(__file__).with_name("chosen_ports.cpp")
+SOURCE = Path(__file__).with_name("chosen_memories.cpp")
 
 
 @functools.cache
@@ -34,3 +34,17 @@ def test_what_arrays_that_are_swapped_carry_is_that_of_their_port() -> None:
     assert loop.interval is None
     assert loop.between[1] > 3
     assert any("waits for the answer to the last write" in reason for reason in loop.reasons)
+
+
+def test_a_word_of_one_of_two_arrays_is_read_in_both() -> None:
+    """asandeep1/FPGA_ECE8893 lab2/top.cpp:111, 2025.1: `ping ? mem_A[i][j] : mem_B[i][j]` and two writes
+    under conditions have II 2 for the limited ports of mem_B, which nothing splits."""
+    loop = loop_of("from_one_to_the_other", "2025.1")
+    assert loop.interval == 2
+    assert any("1 reads and 2 writes" in reason for reason in loop.reasons), loop.reasons
+
+
+def test_a_word_of_one_of_four_arrays_is_read_in_each() -> None:
+    loop = loop_of("one_of_four", "2024.1")
+    assert loop.interval == 2
+    assert any("3 reads and 0 writes of a bank of first" in reason for reason in loop.reasons), loop.reasons

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from tests.support import other_processor
+from tests.support import compiled_once, other_processor
 
 # A shell that starts this in the background has it ignore Ctrl-C, and all that tests start would do so too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -31,12 +31,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+COMPILES = pytest.StashKey[bool]()
+SAID = pytest.StashKey[str]()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--processor") == "other":
         other_processor.install()
+    config.stash[COMPILES] = compiled_once.install()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.stash[COMPILES]:
+        session.config.stash[SAID] = compiled_once.remove()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    said = config.stash.get(SAID, "")
+    if said:
+        terminalreporter.write_line(said)
 
 
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether to write golden files instead of comparing with them."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture
+def as_users_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the compiler itself, not that of tests/support/compiled_once.py."""
+    monkeypatch.setenv("PATH", compiled_once.path_of_users())

@@ -126,6 +126,7 @@ def test_a_kernel_that_differs_from_golden_is_an_error(
     assert not (tmp_path / "build").exists()
 
 
+@pytest.mark.usefixtures("as_users_compile")
 @pytest.mark.parametrize("design", ["conv", "conv_fixed16", "conv_int8", "conv_zcu102"])
 def test_shipped_designs_build(design: str, tmp_path: Path) -> None:
     loaded = hlsgen.load(ROOT / "designs" / f"{design}.yaml")

@@ -1,8 +1,8 @@
 """C++ that tests compile: once what is alike, and at -O1.
 
 Builds compile at -O2 and -O3, which pays for the millions of operations of a user's frames; tests have few
-frames, and many compile the same sources. `as_users_compile` has the compiler itself: what warnings and results
-are at the levels of users is tested on the shipped designs.
+frames, and many compile the same sources. The fixture `as_users_compile` has the compiler itself: warnings
+and results at the levels of users are tested on the shipped designs.
 """
 
 from __future__ import annotations

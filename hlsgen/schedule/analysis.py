@@ -76,6 +76,7 @@ def schedule_part(
         loops=tuple(loop for loop in loops if _is_of_part(loop, part)),
         instructions=sum(1 for function in after.functions.values() for _ in function.instructions()),
         usage=usage_of_part(functions, pragmas, Areas(delays=target.delays), part.lines),
+        lost=tuple(dict.fromkeys(sites.lost)),
     )
 
 
@@ -147,7 +148,8 @@ def _of_function(
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
         for loop, asked, automatic in _pipelines(function, loops, module, plan)
     ]
-    while infers_partitions(target.version) and (split := infer_partitions(memories, verdicts)):
+    partly = {node for node, factor in plan.unrolled.items() if factor > 1}
+    while infers_partitions(target.version) and (split := infer_partitions(memories, verdicts, partly)):
         verdicts = [
             verdict if split.isdisjoint(verdict.region.accesses) else verdict.again() for verdict in verdicts
         ]

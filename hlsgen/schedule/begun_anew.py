@@ -1,10 +1,11 @@
 """Nests that are not perfect and that the vendor's compiler makes one loop of all the same.
 
 What stands in front of the inner loop and behind it is done in its first and last iteration, and a sum
-begins anew through a choice. Seen in reports of 2022.2 and later of nests that no pragma is about, both of
-whose loops have a constant number of iterations: correlation, covariance and dft of PolyBench, md_knn of
-MachSuite (II 5 where the sum takes 4 cycles). Not where an AXI port or a stream stands beside the inner
-loop, a call or a root, or where a word is read in front that the nest writes (spmv_ellpack).
+begins anew through a choice. Seen in reports of nests that no pragma is about, both of whose loops have a
+constant number of iterations: ransaraw98/DNN_HLS in 2020.2; correlation, covariance and dft of PolyBench,
+md_knn of MachSuite in 2022.2 and later (II 5 where the sum takes 4 cycles). Not where an AXI port or a stream
+stands beside the inner loop, a call or a root, or where a word is read in front that the nest writes
+(spmv_ellpack).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from hlsgen.schedule.linear import Addresses
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
 
-FLATTENS = (2022, 2)
+FLATTENS = (2020, 2)
 """The first release of which such nests were seen."""
 _HARMLESS = re.compile(r"llvm\.(?!sqrt|pow|exp|log|sin|cos|mem)|__hls_(?:mark|keep)")
 

@@ -86,13 +86,23 @@ def _of_base(
 ) -> list[Memory]:
     """The memory of a variable; several if pragmas name members of it."""
     starts = [offset for known, offset in described if known == base]
+    fields = {one.start: one for one in _fields(base, type_, 0, constant=constant)}
     found = []
     for start in sorted(starts):
-        found.append(_marked(base, start, described[base, start], constant=constant, type_=type_))
+        sites = described[base, start]
+        if start in fields and all(_is_of_elements(fields[start], site) for site in sites):
+            found.append(_within(fields[start], sites))
+        else:
+            found.append(_marked(base, start, sites, constant=constant, type_=type_))
     if starts != [0] or isinstance(type_, StructType):
-        taken = set(starts)
-        found += [one for one in _fields(base, type_, 0, constant=constant) if one.start not in taken]
+        found += [one for start, one in fields.items() if start not in starts]
     return found
+
+
+def _is_of_elements(memory: Memory, site: VariableSite) -> bool:
+    """Whether a pragma is about an array in the elements of an array, which is one memory of more
+    dimensions."""
+    return memory.element_bytes == site.element_bytes and len(memory.dimensions) > len(site.extents) > 0
 
 
 def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) -> list[Memory]:
@@ -105,6 +115,9 @@ def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) ->
             for offset, element in zip(offsets, type_.elements, strict=False)
             for memory in _fields(base, element, start + offset, constant=constant)
         ]
+    parts = _parts(base, type_, start, constant=constant)
+    if parts:
+        return parts
     extents, element = _shape_in_structs(type_)
     dimensions = dimensions_of(extents, bytes_of(element))
     if 1 < prod(extents) <= SPLIT_ELEMENTS:
@@ -119,6 +132,36 @@ def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) ->
         constant=constant,
     )
     return [memory]
+
+
+def _parts(base: Local | Global, type_: Type, start: int, *, constant: bool) -> list[Memory]:
+    """A memory for each field of the elements of an array, where some of the fields are arrays: of each the
+    tool makes one of more dimensions (`engine.frames.best` of Team-Diseno-de-Alto-Nivel, 2024.1, and
+    `sw_manager.output_ports.calendar.schedule` of AndyWanna/switching_algorithms, 2024.1). None of any other
+    variable."""
+    extents, element = _shape_in_structs(type_)
+    if not extents or not isinstance(element, StructType) or not _has_arrays(element):
+        return []
+    outer = dimensions_of(extents, bytes_of(element))
+    found = _fields(base, element, start, constant=constant)
+    return [replace(one, dimensions=(*outer, *one.dimensions)) for one in found]
+
+
+def _has_arrays(type_: StructType) -> bool:
+    """Whether one of the fields is an array, or a struct with one."""
+    return any(
+        isinstance(field, ArrayType) or (isinstance(field, StructType) and _has_arrays(field))
+        for field in type_.elements
+    )
+
+
+def _within(memory: Memory, sites: list[VariableSite]) -> Memory:
+    """A field of an array's elements with what pragmas within the struct say of it: of its own dimensions."""
+    for site in sites:
+        at = len(memory.dimensions) - len(site.extents)
+        own = _applied(replace(memory, dimensions=memory.dimensions[at:]), site)
+        memory = replace(own, dimensions=(*memory.dimensions[:at], *own.dimensions))
+    return replace(memory, name=sites[0].pragma.variable or memory.name, marked=True)
 
 
 def shape_of(type_: Type) -> tuple[tuple[int, ...], Type]:

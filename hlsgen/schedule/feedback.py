@@ -20,12 +20,13 @@ class Feedback:
         self.region, self.timings, self.budget_ns = region, timings, budget_ns
 
     def begun_anew(self, edge: Carried) -> Carried:
-        """A register of a sum that begins anew: it is written in the cycle of the choice."""
+        """A register of a sum that begins anew: it is written in the cycle of the choice, to which the one in
+        front of an iteration's first cycle comes (ransaraw98/DNN_HLS, 2020.2: II 6 of 4 cycles; later 5)."""
         cores = [one for one in (edge.source, *self.region.nodes[edge.source].after) if self._is_core(one)]
         if edge.through != "register":
             return self.of(edge)
         anew = bool(cores) and any(map(self._is_core, readers_of(self.region.nodes, edge.target)))
-        return replace(edge, source=cores[0], late=1) if anew else edge
+        return replace(edge, source=cores[0], late=edge.late + 1) if anew else edge
 
     def of(self, edge: Carried) -> Carried:
         """A register: what a core gives, or chooses, costs no cycle where cores alone take it."""

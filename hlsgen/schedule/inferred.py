@@ -13,12 +13,12 @@ on.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 
 from hlsgen.schedule.accesses import Access
-from hlsgen.schedule.ir import Local
+from hlsgen.schedule.ir import Local, Place
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Intervals, Memories, Memory, Residues
 from hlsgen.schedule.source_functions import SourceFunction, calls_of, function_at
@@ -48,11 +48,17 @@ def _is_since(version: str, first: tuple[int, int]) -> bool:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:2]) >= first
 
 
-def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Memory]:
-    """Split the memories whose ports keep a pipeline's II up, where constants allow it; which were."""
+def infer_partitions(memories: Memories, verdicts: Sequence[Verdict], partly: Collection[int]) -> set[Memory]:
+    """Split the memories whose ports keep a pipeline's II up, where constants allow it; which were.
+
+    partly: the nodes of loops that a pragma unrolls by a factor: for their copies the tool splits nothing
+    (AndyWanna/switching_algorithms, 2024.1: four writes of such copies have II 2).
+    """
     changed: set[Memory] = set()
     itself = all(_is_since(verdict.delays.version, SPLITS_FOR_ITSELF) for verdict in verdicts)
     for verdict in verdicts:
+        if verdict.loop is not None and verdict.module.loop_names.get(verdict.loop.node) in partly:
+            continue
         for use in verdict.uses:
             memory = use.memory
             if verdict.automatic and (memory.argument or not itself):
@@ -60,7 +66,7 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Mem
             if use.together <= PORTS * verdict.target or _is_interface(memory, verdict):
                 continue
             accesses = verdict.region.accesses.get(memory, [])
-            if not _is_unrolled(accesses):
+            if not _is_unrolled(accesses, verdict.module.places):
                 continue
             split = _split(memory, accesses, verdict.residue, verdict.builder.addresses.interval)
             if split is not None and not (_has_blocks(split, memory) and _is_parameter(memory, verdict)):
@@ -68,11 +74,11 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Mem
     return changed
 
 
-def _is_unrolled(accesses: Sequence[Access]) -> bool:
+def _is_unrolled(accesses: Sequence[Access], known: Mapping[int, Place]) -> bool:
     """Whether some of the accesses are copies of one in the source: of others, as of a word and its neighbour
     that are written in turn, the tool splits nothing (asandeep1/FPGA_ECE8893, 2025.1: II 2), nor for copies
     of structs, which no loop of the source unrolls."""
-    places = [one.instruction.place for one in accesses if one.instruction.opcode != "call"]
+    places = [known.get(one.instruction.place) for one in accesses if one.instruction.opcode != "call"]
     return len(set(places)) < len(places)
 
 

@@ -131,6 +131,7 @@ def _whole(
 ) -> KernelSchedule:
     target = component.target
     names = dict.fromkeys(source_name(part.root) for part in compiled.parts)
+    lost = dict.fromkeys(one for part in parts for one in part.lost)
     return KernelSchedule(
         kernel=component.top or ", ".join(names),
         loops=merged(in_order(loop for part in parts for loop in part.loops)),
@@ -140,7 +141,7 @@ def _whole(
         budget_ns=target.delays.budget_ns,
         instructions=sum(part.instructions for part in parts),
         seconds=seconds,
-        dropped=compiled.front.dropped,
+        dropped=(*compiled.front.dropped, *lost),
         unplaced=compiled.front.unplaced,
         usage=usage_of([part.usage for part in parts], Areas(delays=target.delays), target.kernel_flow),
     )

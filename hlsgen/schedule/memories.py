@@ -85,6 +85,20 @@ class Memory:
         """The array's size, 0 if unknown."""
         return prod(dimension.extent for dimension in self.dimensions) * self.element_bytes
 
+    def holds(self, at: int) -> bool:
+        """Whether a byte of the base is one of the array's, whose elements others may stand between."""
+        rest = at - self.start
+        for dimension in self.dimensions:
+            index, rest = divmod(rest, dimension.stride or 1)
+            if not 0 <= index < dimension.extent:
+                return False
+        return 0 <= rest < max(1, self.element_bytes)
+
+    @property
+    def span(self) -> int:
+        """Bytes from the first to the last, with what stands between; 0 if unknown."""
+        return max((one.extent * one.stride for one in self.dimensions), default=self.element_bytes)
+
     @property
     def banks(self) -> int:
         """How many memories, or registers, hold the array."""
@@ -226,6 +240,9 @@ def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[
         forms.append(Linear(rest.constant // stride, tuple((name, one) for name, one in terms if one)))
         rest = rest + forms[-1].times(-stride)
     for at in reversed(range(1, len(forms))):
+        outer, inner = memory.dimensions[at - 1 : at + 1]
+        if outer.stride != inner.extent * inner.stride:
+            continue  # others stand between
         carry, forms[at] = _within(memory.dimensions[at].extent, forms[at], interval)
         forms[at - 1] = forms[at - 1] + carry
     return forms, rest
@@ -309,11 +326,11 @@ class Memories:
         # an index moves by its stride at least: what holds no more than that, as a scalar of a struct does,
         # is not what it moves in
         stride = max((abs(one) for _, one in address.offset.terms), default=0)
-        wide = [one for one in found if one.bytes > stride] or found
+        wide = [one for one in found if one.span > stride] or found
         # the least address; an index that its type alone lets be negative does not lead below the variable
         varying, _ = interval(Linear(0, address.offset.terms))
         low = address.offset.constant + max(0, varying)
-        inside = [one for one in wide if one.start <= low < one.start + max(1, one.bytes)]
+        inside = [one for one in wide if one.holds(low)]
         return next(iter(inside), None) or min(wide, key=lambda one: abs(one.start - low), default=None)
 
 

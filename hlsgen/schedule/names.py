@@ -6,9 +6,12 @@ import re
 
 _ADDED = re.compile(r"(?:\.(?:static|i|addr|sroa(?:\.\w+)*|\d+))+$")
 """What inlining and hlsgen's own passes add."""
-_LAST = re.compile(r"(\d+)([A-Za-z_]\w*)")
-_EXTENT = re.compile(r"A\d+_")
-"""Of an array among a function's parameters: no length of a name."""
+_NAME = re.compile(r"L?(\d+)(?=[A-Za-z_])")
+_NUMBER = re.compile(r"A\d+_|L[a-z]n?\d+E")
+"""The extent of an array among a function's parameters, the value of a template's argument: no lengths of
+names."""
+_VALUE = re.compile(r"n?\d+E")
+"""Of a template's argument whose type has a name, behind that."""
 
 
 def variable_name(name: str) -> str:
@@ -22,12 +25,13 @@ def variable_name(name: str) -> str:
     found = ""
     at = 2
     while at < len(name):
-        extent = _EXTENT.match(name, at)
-        part = _LAST.match(name, at) if extent is None else None
-        if part is None:
-            at = at + 1 if extent is None else extent.end()
+        number, part = _NUMBER.match(name, at), _NAME.match(name, at)
+        if number is not None or part is None:
+            at = at + 1 if number is None else number.end()
             continue
-        length = int(part[1])
-        found = name[part.end(1) : part.end(1) + length]
-        at = part.end(1) + length
+        end = part.end() + int(part[1])
+        value = _VALUE.match(name, end) if name[at] == "L" else None
+        if value is None:
+            found = name[part.end() : end]
+        at = end if value is None else value.end()
     return found or name

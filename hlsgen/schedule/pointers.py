@@ -23,7 +23,9 @@ from hlsgen.schedule.ir import (
 def base_of(operand: Operand, definitions: Mapping[str, Instruction]) -> tuple[Local | Global | None, int]:
     """The alloca, argument or global variable that an address starts from, and the constant bytes from there.
 
-    Parts of the offset that vary are left out. (None, 0) where the address comes from elsewhere.
+    Parts of the offset that vary are left out: of a pointer that moves from element to element, as in what
+    calls the constructors of an array, it is where that starts. (None, 0) where the address comes from
+    elsewhere.
     """
     offset = 0
     while True:
@@ -33,6 +35,12 @@ def base_of(operand: Operand, definitions: Mapping[str, Instruction]) -> tuple[L
             defined = definitions.get(operand.name)
             if defined is None or defined.opcode == "alloca":
                 return operand, offset
+            if defined.opcode == "phi":
+                start = start_of(defined, definitions)
+                if start is None:
+                    return None, 0
+                operand = start
+                continue
             if defined.opcode != "getelementptr" or defined.source is None:
                 return None, 0
             source, indices = defined.source, defined.operands
@@ -50,6 +58,12 @@ def base_of(operand: Operand, definitions: Mapping[str, Instruction]) -> tuple[L
             if isinstance(index, Constant) and index.value is not None
         )
         operand = indices[0]
+
+
+def start_of(phi: Instruction, definitions: Mapping[str, Instruction]) -> Operand | None:
+    """The pointer that a loop moves by constants from; None of any other choice."""
+    starts = [one for one in phi.operands if not moved_by(one, phi.name, definitions)]
+    return starts[0] if len(starts) == 1 < len(phi.operands) else None
 
 
 def moves(operand: Operand, definitions: Mapping[str, Instruction]) -> bool:

@@ -216,11 +216,13 @@ class KernelSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class PartSchedule:
-    """The loops of a part of a kernel. instructions: of its IR after unrolling."""
+    """The loops of a part of a kernel. instructions: of its IR after unrolling. lost: pragmas about variables
+    that nothing in the IR is known to be."""
 
     loops: tuple[LoopSchedule, ...]
     instructions: int
     usage: PartUsage
+    lost: tuple[Pragma, ...] = ()
 
 
 def in_order(loops: Iterable[LoopSchedule]) -> list[LoopSchedule]:

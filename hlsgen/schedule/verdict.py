@@ -113,9 +113,6 @@ class Verdict:
             wait_for_answers(self.region, {promise.memory for promise in promises})
         self.uses = port_uses(accesses, self.region)
         self.timings = self._timings()
-        own: Collection[Carried] = ()
-        if delays.accumulates and loop is not None:
-            own = accumulated(self.region, builder.function, loop, self.around)
         self.begins_anew = (
             loop is not None
             and (automatic and builder.flattens_imperfect)
@@ -123,6 +120,9 @@ class Verdict:
                 builder.function, loop, builder.addresses, builder.ranges.trips, builder.memories
             )
         )
+        own: Collection[Carried] = ()
+        if delays.accumulates and loop is not None and not self.begins_anew:
+            own = accumulated(self.region, builder.function, loop, self.around)
         feedback = Feedback(self.region, self.timings, delays.budget_ns)
         self.region.carried = [
             feedback.begun_anew(edge) if self.begins_anew else feedback.of(edge)

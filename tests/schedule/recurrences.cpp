@@ -226,3 +226,17 @@ work:
     }
     where = best;
 }
+
+// sums one after the other: each begins with zero, in the iteration that follows the last one's end
+extern "C" void sums_of_columns(const unsigned short words[100], float sums[200]) {
+    static float table[100][200];
+    for (int r = 0; r < 100; ++r)
+        for (int c = 0; c < 200; ++c) table[r][c] += r;
+    float sum = 0;
+    for (unsigned short c = 0; c < 200; ++c) {
+        work: for (unsigned short r = 0; r < 100; ++r)
+            sum += table[r][c] * words[r];
+        sums[c] = sum;
+        sum = 0;
+    }
+}

@@ -39,6 +39,9 @@ MEASURED = [
     ("greatest", "2020.2", "xczu3eg-sbva484-1-e", 10.0, None, 1),
     # PengXuanyao/hls_cordic d368b16: loop: one of two writes in any case, so that the word is kept
     ("stepped", "2020.2", ZYNQ, 10.0, None, 1),
+    # ransaraw98/DNN_HLS 3b76c68: COMPUTE_P1_COMPUTE_P1_INNER: a sum that begins anew is no accumulator's, and
+    # waits for the choice in front of an iteration too
+    ("sums_of_columns", "2020.2", "xc7z010-clg400-1", 10.0, None, 6),
 ]
 
 

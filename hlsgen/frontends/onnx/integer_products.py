@@ -20,9 +20,9 @@ OPERANDS = {
     "QLinearConv": ((0, 2), (3, 5)),
     "QLinearMatMul": ((0, 2), (3, 5)),
 }
-"""Where among a node's inputs codes and zero point stand, of what is multiplied and of the weights."""
+"""The places of codes and zero point among a node's inputs, of what is multiplied and of the weights."""
 OFFSET = 128
-"""From the codes of an int8 to those of a uint8."""
+"""What the codes of a uint8 have more than those of an int8."""
 
 
 def make_signs_alike(model: Any) -> None:

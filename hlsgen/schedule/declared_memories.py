@@ -86,16 +86,21 @@ def _of_base(
 ) -> list[Memory]:
     """The memory of a variable; several if pragmas name members of it."""
     starts = [offset for known, offset in described if known == base]
-    fields = {one.start: one for one in _fields(base, type_, 0, constant=constant)}
-    found = []
-    for start in sorted(starts):
-        sites = described[base, start]
-        if start in fields and all(_is_of_elements(fields[start], site) for site in sites):
-            found.append(_within(fields[start], sites))
-        else:
-            found.append(_marked(base, start, sites, constant=constant, type_=type_))
+    apart = {one.start: one for one in _fields(base, type_, 0, constant=constant, apart=True)}
+    within = {
+        start
+        for start in starts
+        if start in apart and all(_is_of_elements(apart[start], site) for site in described[base, start])
+    }
+    found = [
+        _within(apart[start], described[base, start])
+        if start in within
+        else _marked(base, start, described[base, start], constant=constant, type_=type_)
+        for start in sorted(starts)
+    ]
     if starts != [0] or isinstance(type_, StructType):
-        found += [one for start, one in fields.items() if start not in starts]
+        fields = _fields(base, type_, 0, constant=constant, apart=bool(within))
+        found += [one for one in fields if one.start not in starts]
     return found
 
 
@@ -105,17 +110,19 @@ def _is_of_elements(memory: Memory, site: VariableSite) -> bool:
     return memory.element_bytes == site.element_bytes and len(memory.dimensions) > len(site.extents) > 0
 
 
-def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) -> list[Memory]:
+def _fields(
+    base: Local | Global, type_: Type, start: int, *, constant: bool, apart: bool = False
+) -> list[Memory]:
     """A memory for each field of a struct, as the vendor's compiler takes them apart; one for any other
-    variable."""
+    variable. apart: one for each field of an array's elements, too, where some of these are arrays."""
     if isinstance(type_, StructType):
         offsets = struct_offsets(type_)
         return [
             memory
             for offset, element in zip(offsets, type_.elements, strict=False)
-            for memory in _fields(base, element, start + offset, constant=constant)
+            for memory in _fields(base, element, start + offset, constant=constant, apart=apart)
         ]
-    parts = _parts(base, type_, start, constant=constant)
+    parts = _parts(base, type_, start, constant=constant) if apart else []
     if parts:
         return parts
     extents, element = _shape_in_structs(type_)
@@ -135,15 +142,19 @@ def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) ->
 
 
 def _parts(base: Local | Global, type_: Type, start: int, *, constant: bool) -> list[Memory]:
-    """A memory for each field of the elements of an array, where some of the fields are arrays: of each the
-    tool makes one of more dimensions (`engine.frames.best` of Team-Diseno-de-Alto-Nivel, 2024.1, and
-    `sw_manager.output_ports.calendar.schedule` of AndyWanna/switching_algorithms, 2024.1). None of any other
-    variable."""
+    """A memory for each field of the elements of an array, where some of the fields are arrays; none of any
+    other variable.
+
+    Of each the tool makes one of more dimensions, where a pragma splits one of these arrays ("adding into
+    disaggregation list": `sw_manager.output_ports.calendar.schedule` of AndyWanna/switching_algorithms,
+    2024.1). Else such an element is one word (shinepsunny/SpectralBlaze, 2021.1: eight numbers are written at
+    once, II 1).
+    """
     extents, element = _shape_in_structs(type_)
     if not extents or not isinstance(element, StructType) or not _has_arrays(element):
         return []
     outer = dimensions_of(extents, bytes_of(element))
-    found = _fields(base, element, start, constant=constant)
+    found = _fields(base, element, start, constant=constant, apart=True)
     return [replace(one, dimensions=(*outer, *one.dimensions)) for one in found]
 
 

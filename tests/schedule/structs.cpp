@@ -58,3 +58,16 @@ void about_either(const int from[64], int to[64], bool first) {
         to[i] = either[i];
     }
 }
+
+// elements that nothing takes apart are words
+struct eight_t {
+    int values[8];
+};
+void copied_whole(const eight_t from[512], eight_t to[512]) {
+    eight_t held[512];
+    work: for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline II=1
+        held[i] = from[i];
+    }
+    for (int i = 0; i < 512; ++i) to[i] = held[511 - i];
+}

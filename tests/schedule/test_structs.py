@@ -27,6 +27,7 @@ def schedule_of(top: str) -> KernelSchedule:
     [
         ("lengths_of_ports", 1, "AndyWanna/switching_algorithms input_port.h:39: split in dimension 2"),
         ("sums_of_ports", 2, "AndyWanna/switching_algorithms sliding_window.h:63: 4 writes of port_id"),
+        ("copied_whole", 1, "shinepsunny/SpectralBlaze main.cpp:210, 2021.1: burst_buffer1, eight numbers"),
         ("both_fields", 1, "a read and a write of each; of one memory there would be two of both"),
     ],
 )

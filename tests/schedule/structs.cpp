@@ -61,7 +61,7 @@ void about_either(const int from[64], int to[64], bool first) {
 
 // elements that nothing takes apart are words
 struct eight_t {
-    int values[8];
+    int values[7], last;
 };
 void copied_whole(const eight_t from[512], eight_t to[512]) {
     eight_t held[512];

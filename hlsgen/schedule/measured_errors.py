@@ -43,17 +43,18 @@ class MeasuredErrors:
 
 
 HELD_OUT = MeasuredErrors(
-    loops=263,
-    repositories=29,
-    ii_decided=81,
-    ii_right=94,
-    one_right=98,
-    above_right=64,
-    above=28,
+    loops=281,
+    repositories=32,
+    ii_decided=82,
+    ii_right=91,
+    one_right=97,
+    above_right=56,
+    above=34,
     depth_median=1,
     depth_within_90=9,
     chain_ns_median=0.18,
     chain_ns_within_90=1.28,
 )
-"""The eighth, the tenth and the eleventh score of repositories that nobody had looked at, each with the
-method as it was frozen for it: loops added up, of depth and chain the largest errors."""
+"""The eighth, the tenth, the eleventh and the twelfth score of repositories that nobody had looked at, each
+with the method as it was frozen for it: loops added up, of depth and chain the largest errors of all but the
+last, which has eight loops with a depth and no chain."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 
@@ -12,6 +13,10 @@ from tests.support import compiled_once, other_processor
 # A shell that starts this in the background has it ignore Ctrl-C, and all that tests start would do so too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tests start hundreds of processes, each of which would compile the modules of the package anew.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    sys.dont_write_bytecode = False
 
 # Builds of tests that are not about it are not scheduled: that takes seconds each. Tests of it unset this.
 os.environ.setdefault("HLSGEN_NO_SCHEDULE", "1")

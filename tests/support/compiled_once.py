@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
+from tests.support.once_compiler import COMPILED, COMPILER, NOTES, PYTHON
+
 FOLDER = Path(__file__).with_name("compiler")
-COMPILER, COMPILED = "HLSGEN_TESTS_COMPILER", "HLSGEN_TESTS_COMPILED"
 
 
 def install() -> bool:
@@ -24,6 +26,7 @@ def install() -> bool:
         return False
     os.environ[COMPILER] = real
     os.environ[COMPILED] = tempfile.mkdtemp(prefix="hlsgen-tests-")
+    os.environ[PYTHON] = sys.executable
     os.environ["PATH"] = os.pathsep.join([str(FOLDER), os.environ["PATH"]])
     return True
 
@@ -37,7 +40,7 @@ def path_of_users() -> str:
 def remove() -> str:
     """Removes what is kept; what was done, in words."""
     kept = Path(os.environ[COMPILED])
-    notes = kept / "notes"
+    notes = kept / NOTES
     done = Counter(notes.read_text().split()) if notes.is_file() else Counter[str]()
     shutil.rmtree(kept, ignore_errors=True)
     return f"C++: {done['compiled']} executables compiled, {done['reused']} of the same sources reused"

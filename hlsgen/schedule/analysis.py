@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from hlsgen.schedule import optimise
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.balance import balance
-from hlsgen.schedule.begun_anew import flattens_imperfect
+from hlsgen.schedule.begun_anew import flattens_imperfect, flattens_writes
 from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.confidence import trusted
@@ -142,6 +142,7 @@ def _of_function(
         compares_before=compares_before(target.version),
         ports=port_rules(target.version, kernel_flow=target.kernel_flow),
         flattens_imperfect=flattens_imperfect(target.version),
+        flattens_writes=flattens_writes(target.version),
     )
     split_constant_dimensions(function, memories, builder.addresses)
     verdicts = [

@@ -21,18 +21,39 @@ from hlsgen.schedule.nests import addresses_in, is_perfect
 
 FLATTENS = (2020, 2)
 """The first release of which such nests were seen."""
+FLATTENS_WRITES = (2022, 2)
+"""The first one of those that write a memory in front of the inner loop: in 2020.2 `y[j] = 0` there keeps the
+loops apart (public reports, II 4)."""
 _HARMLESS = re.compile(r"llvm\.(?!sqrt|pow|exp|log|sin|cos|mem)|__hls_(?:mark|keep)")
 
 
 def flattens_imperfect(version: str) -> bool:
     """Whether a release does it."""
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:2]) >= FLATTENS
+    return _numbers(version) >= FLATTENS
+
+
+def flattens_writes(version: str) -> bool:
+    """Whether it does so where a memory is written in front of the inner loop."""
+    return _numbers(version) >= FLATTENS_WRITES
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
 
 
 def is_begun_anew(
-    function: Function, loop: Loop, addresses: Addresses, trips: Mapping[str, int], memories: Memories
+    function: Function,
+    loop: Loop,
+    addresses: Addresses,
+    trips: Mapping[str, int],
+    memories: Memories,
+    *,
+    writes: bool,
 ) -> bool:
-    """Whether the loop around one becomes one loop with it though it does something by itself."""
+    """Whether the loop around one becomes one loop with it though it does something by itself.
+
+    writes: even if it writes a memory in front of the inner one.
+    """
     parent = loop.parent
     if parent is None or parent.inner != [loop] or is_perfect(function, parent, [loop]):
         return False
@@ -42,6 +63,8 @@ def is_begun_anew(
     own = parent.blocks - loop.blocks
     before = _before(function, parent, loop)
     if any(len([one for one in _next(function, name) if one in parent.blocks]) != 1 for name in before):
+        return False
+    if not writes and any(one.opcode == "store" for one in _accesses(function, before)):
         return False
     written = {_base(one, addresses) for one in _accesses(function, parent.blocks) if one.opcode == "store"}
     for one in (one for name in own for one in function.blocks[name].instructions):

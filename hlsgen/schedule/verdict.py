@@ -117,7 +117,12 @@ class Verdict:
             loop is not None
             and (automatic and builder.flattens_imperfect)
             and is_begun_anew(
-                builder.function, loop, builder.addresses, builder.ranges.trips, builder.memories
+                builder.function,
+                loop,
+                builder.addresses,
+                builder.ranges.trips,
+                builder.memories,
+                writes=builder.flattens_writes,
             )
         )
         own: Collection[Carried] = ()

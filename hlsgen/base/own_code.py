@@ -7,7 +7,9 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Place, Problem
@@ -15,13 +17,16 @@ from hlsgen.base.errors import DesignError, Place, Problem
 
 @contextmanager
 def importable(folder: Path) -> Iterator[None]:
-    """A while with `folder` first on sys.path; the modules that come from it are forgotten afterwards."""
+    """A while with `folder` first on sys.path; the modules that come from it are forgotten afterwards, and
+    leave no bytecode there."""
     entry = str(folder)
-    before = set(sys.modules)
+    before, writes_none = set(sys.modules), sys.dont_write_bytecode
     sys.path.insert(0, entry)
+    sys.dont_write_bytecode = True
     try:
         yield
     finally:
+        sys.dont_write_bytecode = writes_none
         if entry in sys.path:
             sys.path.remove(entry)
         for name in set(sys.modules) - before:
@@ -32,8 +37,9 @@ def importable(folder: Path) -> Iterator[None]:
 def imported(path: Path) -> Any:
     """The file as a module of its own name, as if it were imported from its folder."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
+    if spec is None or not isinstance(spec.loader, SourceFileLoader):
         raise ImportError(f"{path.name} is no Python file: its name does not end with .py")
+    spec.loader = _AsWritten(path.stem, str(path))
     module = importlib.util.module_from_spec(spec)
     hidden = sys.modules.get(path.stem)
     sys.modules[path.stem] = module
@@ -43,6 +49,16 @@ def imported(path: Path) -> Any:
         if hidden is not None:
             sys.modules[path.stem] = hidden
     return module
+
+
+class _AsWritten(SourceFileLoader):
+    """Runs a file as it stands: bytecode that is kept of it counts as fresh if time, in seconds, and size are
+    the same, which they are of two versions that a script writes one after the other."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
 
 
 def own_functions(module: Any) -> list[str]:

@@ -76,7 +76,7 @@ def schedule_part(
         loops=tuple(loop for loop in loops if _is_of_part(loop, part)),
         instructions=sum(1 for function in after.functions.values() for _ in function.instructions()),
         usage=usage_of_part(functions, pragmas, Areas(delays=target.delays), part.lines),
-        lost=tuple(dict.fromkeys(sites.lost)),
+        lost=sites.without_variable,
     )
 
 

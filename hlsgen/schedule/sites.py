@@ -67,6 +67,12 @@ class Sites:
     lost: list[Pragma] = field(default_factory=list)
     """Pragmas whose variable leads to nothing that the IR knows."""
 
+    @property
+    def without_variable(self) -> tuple[Pragma, ...]:
+        """Pragmas of which no copy, as of a function that is called twice, is about a known variable."""
+        known = {site.pragma.index for site in self.variables}
+        return tuple(one for one in dict.fromkeys(self.lost) if one.index not in known)
+
     def of_loops(self, name: str) -> dict[int, list[Site]]:
         """The marks of that pragma by the loop around them."""
         found: dict[int, list[Site]] = defaultdict(list)

@@ -71,3 +71,20 @@ void copied_whole(const eight_t from[512], eight_t to[512]) {
     }
     for (int i = 0; i < 512; ++i) to[i] = held[511 - i];
 }
+
+// a pragma in a function that is given an array by one call, and a choice of arrays by another
+static int first_of(int words[16], int at) {
+#pragma HLS array_partition variable=words complete
+    return words[at & 15] + words[(at + 1) & 15];
+}
+void given_both(const int from[16], int to[64], bool which) {
+    int a[16], b[16];
+    for (int i = 0; i < 16; ++i) {
+        a[i] = from[i];
+        b[i] = from[i] + 1;
+    }
+    work: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        to[i] = first_of(a, i) + first_of(which ? a : b, i);
+    }
+}

@@ -41,3 +41,7 @@ def test_a_pragma_whose_variable_is_not_found_is_said_to_count_for_nothing() -> 
     assert [str(one).rpartition("/")[2] for one in schedule_of("about_either").dropped] == [
         "structs.cpp:55: #pragma HLS array_partition"
     ]
+
+
+def test_a_pragma_that_one_of_two_calls_obeys_counts() -> None:
+    assert not schedule_of("given_both").dropped

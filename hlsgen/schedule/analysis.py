@@ -22,6 +22,7 @@ from hlsgen.schedule.nest_counters import compares_before
 from hlsgen.schedule.padding import padding_cleared
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
+from hlsgen.schedule.pragma_releases import understood
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.processes import Part
 from hlsgen.schedule.ranges import Ranges
@@ -50,7 +51,7 @@ def schedule_part(
     whole = {part.root: part.interval} if part.interval else {}
     inlined = localised(optimise.inline(part.ir, [part.root]))
     before = read_module(inlined)
-    sites = sites_of(before, pragmas)
+    sites = understood(sites_of(before, pragmas), target.version)
     bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
     plan = plan_of(
         before, sites, whole, bundle, target.version, lambda: read_module(optimise.simplify(inlined))

@@ -194,3 +194,54 @@ int main() {
 def test_fixed_point_numbers_become_whole_as_those_of_the_standard_library(tmp_path: Path) -> None:
     program = compile_with_schedule_headers(tmp_path, "whole", WHOLE_NUMBERS)
     assert run(program).stdout.split() == ["0", "0", "0"]
+
+
+OF_NUMBERS = r"""
+#include <cmath>
+#include <cstdio>
+#include <hls_math.h>
+
+static int differences = 0;
+template <class T, class U> void same(T found, U wanted) { differences += std::fabs(double(found) - double(wanted)) > 1e-3; }
+
+template <class T> void all() {
+    same(hls::pown(T(2.5), 3), 15.625);
+    same(hls::rootn(T(27), 3), 3);
+    same(hls::powr(T(4), T(1.5)), 8);
+    same(hls::asinpi(T(1)), 0.5);
+    same(hls::acospi(T(-1)), 1);
+    same(hls::atanpi(T(1)), 0.25);
+    same(hls::atan2pi(T(1), T(-1)), 0.75);
+    same(hls::maxmag(T(-3), T(2)), -3);
+    same(hls::maxmag(T(-3), T(3)), 3);
+    same(hls::minmag(T(-3), T(2)), 2);
+    same(hls::minmag(T(-3), T(3)), -3);
+    same(hls::scalbln(T(3), 4L), 48);
+    same(hls::llrint(T(2.5)), 2);
+    T whole;
+    same(hls::fract(T(-2.25), &whole), 0.75);
+    same(whole, -3);
+    int quotient, expected;
+    same(hls::remquo(T(11), T(4), &quotient), std::remquo(11.0, 4.0, &expected));
+    same(quotient, expected);
+    const T unknown = T(0) / T(0);
+    same(hls::isgreater(T(2), T(1)), true);
+    same(hls::isgreaterequal(T(1), T(2)), false);
+    same(hls::isless(T(2), T(1)), false);
+    same(hls::islessequal(T(1), T(1)), true);
+    same(hls::islessgreater(unknown, T(1)), false);
+    same(hls::isunordered(unknown, T(1)), true);
+}
+
+int main() {
+    all<float>();
+    all<double>();
+    same(hls::pownf(2, 2) + hls::powrf(2, 2) + hls::atan2pif(0, 1) + hls::maxmagf(1, 2), 10);
+    std::printf("%d\n", differences);
+}
+"""
+
+
+@needs_clang
+def test_more_functions_of_numbers_have_the_values_of_mathematics(tmp_path: Path) -> None:
+    assert run(compile_with_schedule_headers(tmp_path, "numbers", OF_NUMBERS)).stdout.split() == ["0"]

@@ -156,8 +156,30 @@ HLS_MATH_OF(exp10, pow(T_(10), x))
 HLS_MATH_OF(sinpi, sin(T_(3.14159265358979323846) * x))
 HLS_MATH_OF(cospi, cos(T_(3.14159265358979323846) * x))
 HLS_MATH_OF(tanpi, tan(T_(3.14159265358979323846) * x))
+HLS_MATH_OF(asinpi, asin(x) / T_(3.14159265358979323846))
+HLS_MATH_OF(acospi, acos(x) / T_(3.14159265358979323846))
+HLS_MATH_OF(atanpi, atan(x) / T_(3.14159265358979323846))
 #undef HLS_MATH_OF
 #undef HLS_MATH_FIXED
+
+// Of two numbers, or of a number and a whole one.
+#define HLS_MATH_WITH(name, second, expression)                                                                \
+    HLS_MATH_INLINE float name(float x, second(float) y) { typedef float T_; return expression; }               \
+    HLS_MATH_INLINE double name(double x, second(double) y) { typedef double T_; return expression; }           \
+    HLS_MATH_INLINE half name(half x, second(half) y) { typedef half T_; return expression; }                   \
+    HLS_MATH_INLINE float name##f(float x, second(float) y) { return name(x, y); }                              \
+    HLS_MATH_INLINE half half_##name(half x, second(half) y) { return name(x, y); }
+#define HLS_MATH_SAME(type) type
+#define HLS_MATH_INT(type) int
+HLS_MATH_WITH(pown, HLS_MATH_INT, pow(x, T_(y)))
+HLS_MATH_WITH(rootn, HLS_MATH_INT, pow(x, T_(1) / T_(y)))
+HLS_MATH_WITH(powr, HLS_MATH_SAME, pow(x, T_(y)))
+HLS_MATH_WITH(atan2pi, HLS_MATH_SAME, atan2(x, y) / T_(3.14159265358979323846))
+HLS_MATH_WITH(maxmag, HLS_MATH_SAME, fabs(x) < fabs(y) ? y : fabs(y) < fabs(x) ? x : T_(fmax(x, y)))
+HLS_MATH_WITH(minmag, HLS_MATH_SAME, fabs(x) < fabs(y) ? x : fabs(y) < fabs(x) ? y : T_(fmin(x, y)))
+#undef HLS_MATH_WITH
+#undef HLS_MATH_SAME
+#undef HLS_MATH_INT
 
 template <class T_> HLS_MATH_INLINE bool isnan(T_ x) { return x != x; }
 template <class T_> HLS_MATH_INLINE bool isinf(T_ x) { if constexpr (std::is_floating_point<T_>::value) return __builtin_isinf(x); else return false; }
@@ -167,11 +189,23 @@ template <class T_> HLS_MATH_INLINE bool signbit(T_ x) { if constexpr (std::is_f
 template <class T_> HLS_MATH_INLINE int ilogb(T_ x) { return __builtin_ilogb(x); }
 template <class T_> HLS_MATH_INLINE long lround(T_ x) { return static_cast<long>(round(x)); }
 template <class T_> HLS_MATH_INLINE long lrint(T_ x) { return static_cast<long>(rint(x)); }
+template <class T_> HLS_MATH_INLINE long long llrint(T_ x) { return static_cast<long long>(rint(x)); }
 template <class T_> HLS_MATH_INLINE long long llround(T_ x) { return static_cast<long long>(round(x)); }
 template <class T_> HLS_MATH_INLINE T_ fma(T_ x, T_ y, T_ z) { return T_(x * y + z); }
 template <class T_> HLS_MATH_INLINE T_ mad(T_ x, T_ y, T_ z) { return T_(x * y + z); }
 template <class T_> HLS_MATH_INLINE T_ ldexp(T_ x, int e) { return T_(x * exp2(T_(e))); }
 template <class T_> HLS_MATH_INLINE T_ scalbn(T_ x, int e) { return ldexp(x, e); }
+template <class T_> HLS_MATH_INLINE T_ scalbln(T_ x, long e) { return ldexp(x, static_cast<int>(e)); }
+template <class T_> HLS_MATH_INLINE T_ remquo(T_ x, T_ y, int* quotient) { *quotient = static_cast<int>(rint(x / y)); return remainder(x, y); }
+template <class T_> HLS_MATH_INLINE T_ fract(T_ x, T_* whole) { *whole = floor(x); return T_(x - *whole); }
+template <class T_> HLS_MATH_INLINE bool isgreater(T_ x, T_ y) { return x > y; }
+template <class T_> HLS_MATH_INLINE bool isgreaterequal(T_ x, T_ y) { return x >= y; }
+template <class T_> HLS_MATH_INLINE bool isless(T_ x, T_ y) { return x < y; }
+template <class T_> HLS_MATH_INLINE bool islessequal(T_ x, T_ y) { return x <= y; }
+template <class T_> HLS_MATH_INLINE bool islessgreater(T_ x, T_ y) { return x < y || x > y; }
+template <class T_> HLS_MATH_INLINE bool isunordered(T_ x, T_ y) { return x != x || y != y; }
+HLS_MATH_INLINE float nanf(const char*) { return __builtin_nanf(""); }
+HLS_MATH_INLINE double nan(const char*) { return __builtin_nan(""); }
 template <class T_> HLS_MATH_INLINE T_ frexp(T_ x, int* e) { *e = ilogb(x) + 1; return T_(x * exp2(T_(-*e))); }
 template <class T_> HLS_MATH_INLINE T_ modf(T_ x, T_* whole) { *whole = trunc(x); return T_(x - *whole); }
 template <class T_> HLS_MATH_INLINE void sincos(T_ x, T_* s, T_* c) { *s = sin(x); *c = cos(x); }

@@ -50,6 +50,8 @@ class Access:
     """The node that gives what was read to its users, where a choice may stand behind the read."""
     alike: Mapping[str, str] = field(default_factory=dict)
     """Of values in the address of a read the first that is computed as they are: copies under branches."""
+    rings: Mapping[str, tuple[Linear, int]] = field(default_factory=dict)
+    """Of values in the address those that go round in a power of two, with what they are the remainder of."""
 
 
 def stream_of(call: Instruction, addresses: Addresses) -> tuple[str, str, int] | None:
@@ -339,7 +341,7 @@ def _shared(memory: Memory, access: Access) -> tuple[object, object]:
     shared: list[object] = []
     apart: list[int] = []
     for (at, dimension), bank in zip(split, where.banks, strict=False):
-        form = where.word[at]
+        form = _unwound(where.word[at], access, dimension.banks)
         terms = tuple(sorted((access.alike.get(name, name), factor) for name, factor in form.terms))
         if bank != ANY_BANK:
             shared.append(bank)
@@ -351,6 +353,15 @@ def _shared(memory: Memory, access: Access) -> tuple[object, object]:
             shared.append(terms)
             apart.append(form.constant % dimension.banks)
     return tuple(shared), tuple(apart) if apart else None
+
+
+def _unwound(index: Linear, access: Access, banks: int) -> Linear:
+    """An index that is as far from others as their banks are: of one that goes round what it is the remainder
+    of (basmundhopk/FX-Correlator, 2023.2: three reads and a write of rows of one port each, which two bits
+    count, have II 1)."""
+    name = index.terms[0][0] if len(index.terms) == 1 and index.terms[0][1] == 1 else ""
+    inner, modulus = access.rings.get(name, (index, 1))
+    return inner + Linear(index.constant) if modulus % banks == 0 else index
 
 
 def _read_once(reads: Sequence[Access], accesses: Sequence[Access]) -> list[Access]:

@@ -29,6 +29,7 @@ from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.overwritten import drop_overwritten, written_bases
 from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.repeated import drop_repeated
+from hlsgen.schedule.rings import rings_of
 from hlsgen.schedule.signed_shifts import is_sign_test, signed_shift
 
 if TYPE_CHECKING:
@@ -312,8 +313,9 @@ class GrowingRegion:
             after.append(self.requests.ask(asked, after[values:]))
         node = self._new(operation, one, block, after)
         node.access = Access(node.index, where, writes, block, one, node.index)
+        names = {name for form in where.word for name, _ in form.terms}
+        node.access.rings = rings_of(names, self.owner.definitions)
         if not writes:  # of writes under branches the tool does not see it
-            names = {name for form in where.word for name, _ in form.terms}
             node.access.alike = {name: self.owner.addresses.first_of(name) for name in names}
         self.accesses.setdefault(memory, []).append(node.access)
         if memory.bundle:

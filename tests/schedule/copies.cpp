@@ -1,4 +1,5 @@
 // Arrays that the vendor's compiler keeps copies of, to read them more often, and arrays of which it has none.
+#include "ap_int.h"
 #include "hls_stream.h"
 
 // four reads of an array of the kernel's own
@@ -411,4 +412,39 @@ extern "C" void window_around(const signed char in[4 * 14 * 14], int out[14 * 14
             }
             out[r * 14 + x] = sum;
         }
+}
+
+// a row is written and three older ones are read, in banks of one port each, which two bits go round
+void ring_of_rows(hls::stream<int> &in, hls::stream<int> &out) {
+    static int rows[4][1024];
+#pragma HLS array_partition variable=rows complete dim=1
+#pragma HLS bind_storage variable=rows type=ram_1p impl=bram
+    static ap_uint<2> newest = 0;
+    work: for (int k = 0; k < 1024; ++k) {
+#pragma HLS pipeline II=1
+        int word = in.read();
+        rows[newest][k] = word;
+        int sum = word;
+        for (int t = 1; t < 4; ++t) {
+#pragma HLS unroll
+            ap_uint<2> which = (newest - t) & 0x3;
+            sum += rows[which][k] * t;
+        }
+        out.write(sum);
+    }
+    newest++;
+}
+
+// the same with another word of the row that is written: both are in one bank
+void ring_of_rows_read_where_it_is_written(hls::stream<int> &in, hls::stream<int> &out) {
+    static int rows[4][1024];
+#pragma HLS array_partition variable=rows complete dim=1
+#pragma HLS bind_storage variable=rows type=ram_1p impl=bram
+    static int newest = 0;
+    work: for (int k = 1; k < 1024; ++k) {
+#pragma HLS pipeline II=1
+        rows[newest & 3][k] = in.read();
+        out.write(rows[(newest + 4) & 3][k - 1]);
+    }
+    newest++;
 }

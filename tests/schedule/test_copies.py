@@ -46,6 +46,8 @@ def intervals(top: str, version: str) -> set[int | None]:
         ("rows_assigned", "2024.1", 5, "dingdingye/GIM_Diabetes top.cpp:82: 10 stores of y_train, 2 ports"),
         ("copies_of_a_place", "2022.2", 16, "ZDAutomotive/DL-HLS-adapted mac_logger.cpp:100: 16 bus reads"),
         ("rows_chosen", "2020.2", 1, "onioncc/GNN_Acc GIN_compute.cpp:248: 9 reads of 173 banks"),
+        ("ring_of_rows", "2023.2", 1, "basmundhopk/FX-Correlator pfb_compute.cpp:31: ram_1p of four banks"),
+        ("ring_of_rows_read_where_it_is_written", "2023.2", 2, "two accesses of a bank with one port"),
         ("halves_in_turn", "2022.2", 2, "shinepsunny/SpectralBlaze fft.cpp:273: 8 reads of two banks"),
         ("indices_without_sign", "2022.2", 2, "ZDAutomotive/DL-HLS-adapted can.c:219: 4 writes, 2 ports"),
         ("lines", "2023.2", 1, "shayan-naghizadeh/train2fpga cnn.cpp:45: local_input is split by itself"),

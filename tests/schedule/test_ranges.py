@@ -14,6 +14,7 @@ from hlsgen.schedule.ir import Constant, Function, Instruction, IntType, Local, 
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.linear import Addresses, Linear
 from hlsgen.schedule.ranges import Counter, Ranges
+from hlsgen.schedule.rings import rings_of
 from hlsgen.schedule.widths import Widths
 
 CASES = settings(max_examples=150, deadline=None)
@@ -167,6 +168,19 @@ def test_linear_forms_have_the_value(program: Program) -> None:
             assert form.constant + sum(factor * values[term] for term, factor in form.terms) == values[name]
             low, high = addresses.interval(form)
             assert low <= values[name] <= high
+
+
+@CASES
+@given(programs(("add", "sub", "xor", "and", "sext", "zext", "trunc")))
+def test_values_that_go_round_are_the_remainders_of_their_forms(program: Program) -> None:
+    function = program.function
+    definitions = {one.name: one for _, one in function.instructions() if one.name}
+    rings = rings_of(definitions, definitions)
+    assert rings.keys() >= {name for name, one in definitions.items() if one.opcode == "zext"}
+    for values in program.runs():
+        for name, (form, modulus) in rings.items():
+            value = form.constant + sum(factor * values[term] for term, factor in form.terms)
+            assert value % modulus == values[name]
 
 
 @CASES

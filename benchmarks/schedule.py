@@ -3,8 +3,8 @@ the cells of whole designs.
 
 python benchmarks/schedule.py FOLDER [--only FILE] [--json PATH] [--jobs 2] [--limit 300]
 
-FOLDER holds checkouts of repositories, a folder each, with sources beside solutions of Vitis HLS, its logs or
-the RTL that it emitted.
+FOLDER holds checkouts of repositories, a folder each, with sources beside solutions of Vitis HLS, its logs,
+the RTL that it emitted, or files that say what a text tells of them (schedule_told.py).
 --only names the folders that count, one a line: a half of them is kept aside until the method is frozen.
 Loops of designs that do not compile, or take too long, are loops that were not decided.
 """
@@ -31,6 +31,7 @@ from schedule_areas import distinct as distinct_areas
 from schedule_areas import score as areas_score
 from schedule_logs import find_logs, read_logged, tops_of
 from schedule_rtl import find_rtl, read_emitted
+from schedule_told import FILES, find_told, read_told
 from schedule_truth import Expected, expected_loops, unfit, with_sources_beside
 
 from hlsgen.base.errors import DesignError
@@ -211,7 +212,7 @@ def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], Sched
 
 def _read(path: Path, root: Path) -> VendorSolution:
     if path.is_file():
-        return read_logged(path, root)
+        return read_told(path, root) if path.match(FILES) else read_logged(path, root)
     return read_solution(path, root) if (path / REPORT).is_file() else read_emitted(path, root)
 
 
@@ -320,9 +321,9 @@ def _checkouts(folder: Path, only: Path | None) -> list[Path]:
 
 
 def _designs(root: Path) -> list[Path]:
-    """What tells of designs: reports before logs, logs before RTL."""
+    """What tells of designs: reports before logs, logs before RTL, and what texts tell."""
     logs = find_logs(root)
-    return [*find_solutions(root), *logs, *find_rtl(root, tops_of(logs))]
+    return [*find_solutions(root), *logs, *find_rtl(root, tops_of(logs)), *find_told(root)]
 
 
 def _in_child(folder: Path, root: Path, limit: float) -> dict[str, Any]:

@@ -52,43 +52,51 @@ inline void append_codes(std::vector<std::uint64_t> &codes, const hlsgen::lanes<
 template <typename T>
 inline void append_codes(std::vector<std::uint64_t> &, const T &) {}
 
-template <typename T, int DEPTH = 0>
-class stream;
-
-template <typename T>
-class stream<T, 0> {
+// What a stream does whatever its words are: compiled once, not for each of their types.
+class stream_of_words {
 public:
-    explicit stream(const char *name = "unnamed", int depth = 2) : name_(name), depth_(depth) {
+    stream_of_words(const stream_of_words &) = delete;
+    stream_of_words &operator=(const stream_of_words &) = delete;
+
+    bool empty() const { return head_ == tail_; }
+    bool full() const { return false; }
+    std::size_t size() const { return tail_ - head_; }
+
+protected:
+    std::size_t head_ = 0, tail_ = 0;  // words read and written
+    std::size_t room_ = 0;             // words that the ring holds, a power of two
+    bool keeps_ = false;
+    record record_;
+
+    stream_of_words(const char *name, int depth) : name_(name), depth_(depth) {
         const recorder &all = recorder::instance();
         const auto other = all.depths.find(name_);
         if (other != all.depths.end()) depth_ = other->second;
         keeps_ = all.kept.count(name_) != 0;
     }
-    ~stream() {
+    ~stream_of_words() {
+        record_.words = (long long)tail_;
+        std::swap(recorder::instance().streams[name_], record_);
+    }
+    void join() const {
         hlsgen::processes::instance().join();
         if (head_ != tail_) {
             std::fprintf(stderr, "hls::stream '%s': %zu words were never read\n", name_.c_str(), tail_ - head_);
             std::exit(EMPTY_STATUS);
         }
-        record_.words = (long long)tail_;
-        std::swap(recorder::instance().streams[name_], record_);
     }
-    stream(const stream &) = delete;
-    stream &operator=(const stream &) = delete;
-
-    void write(const T &item) {
+    void wait_to_write() {
         hlsgen::processes &all = hlsgen::processes::instance();
-        if (all.bounded) {
-            while (tail_ - head_ >= std::size_t(depth_)) all.wait(writer_, name_, true);
-        }
-        if (tail_ - head_ == items_.size()) grow();
-        items_[tail_++ & (items_.size() - 1)] = item;
+        while (all.bounded && tail_ - head_ >= std::size_t(depth_)) all.wait(writer_, name_, true);
+    }
+    void wrote() {
+        ++tail_;
         if ((long long)(tail_ - head_) > record_.most) record_.most = (long long)(tail_ - head_);
-        record_.write_times += std::uint64_t(all.now()) * std::uint64_t(tail_);
-        if (keeps_) append_codes(record_.codes, item);
+        record_.write_times += std::uint64_t(hlsgen::processes::instance().now()) * std::uint64_t(tail_);
         hlsgen::processes::wake(reader_);
     }
-    T read() {
+    // The place in the ring of the word that is read.
+    std::size_t read_at() {
         hlsgen::processes &all = hlsgen::processes::instance();
         while (head_ == tail_) {
             if (!all.bounded) fail_empty();
@@ -97,29 +105,54 @@ public:
         const std::size_t at = head_++;
         record_.read_times += std::uint64_t(all.now()) * std::uint64_t(head_);
         hlsgen::processes::wake(writer_);
-        return items_[at & (items_.size() - 1)];
+        return at & (room_ - 1);
     }
-    bool empty() const { return head_ == tail_; }
-    bool full() const { return false; }
-    std::size_t size() const { return tail_ - head_; }
 
 private:
     std::string name_;
     int depth_;
     hlsgen::process *reader_ = nullptr, *writer_ = nullptr;  // that wait
-    bool keeps_ = false;
-    std::vector<T> items_;  // a ring whose size is a power of two
-    std::size_t head_ = 0, tail_ = 0;
-    record record_;
 
-    void grow() {
-        std::vector<T> more(items_.empty() ? 16 : 2 * items_.size());
-        for (std::size_t i = head_; i < tail_; ++i) more[i & (more.size() - 1)] = items_[i & (items_.size() - 1)];
-        items_.swap(more);
-    }
-    void fail_empty() const {
+    [[noreturn]] void fail_empty() const {
         std::fprintf(stderr, "hls::stream '%s': read while empty; in hardware this process would wait for ever\n", name_.c_str());
         std::exit(EMPTY_STATUS);
+    }
+};
+
+template <typename T, int DEPTH = 0>
+class stream;
+
+template <typename T>
+class stream<T, 0> : public stream_of_words {
+public:
+    explicit stream(const char *name = "unnamed", int depth = 2) : stream_of_words(name, depth) {}
+    ~stream() {
+        join();
+        delete[] items_;
+    }
+
+    void write(const T &item) {
+        wait_to_write();
+        if (tail_ - head_ == room_) grow();
+        items_[tail_ & (room_ - 1)] = item;
+        if (keeps_) append_codes(record_.codes, item);
+        wrote();
+    }
+    T read() {
+        const std::size_t at = read_at();  // while it waits the ring may grow
+        return items_[at];
+    }
+
+private:
+    T *items_ = nullptr;  // a ring
+
+    void grow() {
+        const std::size_t more = room_ == 0 ? 16 : 2 * room_;
+        T *const items = new T[more]();
+        for (std::size_t i = head_; i < tail_; ++i) items[i & (more - 1)] = items_[i & (room_ - 1)];
+        delete[] items_;
+        items_ = items;
+        room_ = more;
     }
 };
 

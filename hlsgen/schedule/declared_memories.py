@@ -40,7 +40,7 @@ def memories_of(
     AXI ports.
     """
     found: list[Memory] = []
-    described = _described(sites, function.name)
+    described = _described(sites, function)
     for _, one in function.instructions():
         if one.opcode == "alloca" and one.source is not None:
             if _PIECE.search(one.name) and isinstance(one.source, ArrayType):
@@ -69,10 +69,18 @@ def _piece(name: str, type_: ArrayType) -> Memory:
     )
 
 
-def _described(sites: Sites, function: str) -> dict[tuple[Local | Global, int], list[VariableSite]]:
+def _described(sites: Sites, function: Function) -> dict[tuple[Local | Global, int], list[VariableSite]]:
+    """The pragmas about each variable, by where what they name begins in it.
+
+    An interface is that of an argument: one in a function that is given an array of the kernel's own counts
+    for nothing (0K-Chinmay/ML_KEM-on-PYNQ-board-using-HLS, 2024.1: a local array, II 1).
+    """
     found: dict[tuple[Local | Global, int], list[VariableSite]] = {}
+    arguments = {Local(name) for name, _ in function.arguments}
     for site in sites.variables:
-        if isinstance(site.base, Global) or site.function == function:
+        if not (isinstance(site.base, Global) or site.function == function.name):
+            continue
+        if site.pragma.name != "interface" or site.base in arguments:
             found.setdefault((site.base, site.offset), []).append(site)
     return found
 

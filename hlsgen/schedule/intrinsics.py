@@ -10,8 +10,9 @@ EXTREMES = {
     **dict.fromkeys(("maxnum", "minnum", "maximum", "minimum", "maximumnum", "minimumnum"), "fcmp"),
 }
 """Comparisons with a choice behind them, by what compares."""
-COUNTS = frozenset(["ctlz", "cttz", "ctpop", "scmp", "ucmp"])
-"""Counts of bits, and comparisons with three results: as deep as a comparison and a choice."""
+COUNTS = frozenset(["ctlz", "cttz", "ctpop", "scmp", "ucmp", "is"])
+"""Counts of bits, comparisons with three results, and tests of what a floating-point number is (is.fpclass):
+as deep as a comparison and a choice."""
 _MATHS = "sqrt exp log sin cos tan tanh pow atan2 fmod"
 MATHS = {name + end: name for name in _MATHS.split() for end in ("", "f")}
 _OF_LIBRARY = re.compile(r"_ZN3hls\d+fixed_(?P<name>[a-z]\w*?\d*)I")

@@ -202,7 +202,9 @@ OF_NUMBERS = r"""
 #include <hls_math.h>
 
 static int differences = 0;
-template <class T, class U> void same(T found, U wanted) { differences += std::fabs(double(found) - double(wanted)) > 1e-3; }
+template <class T, class U> void same(T found, U wanted) {
+    differences += std::fabs(double(found) - double(wanted)) > 1e-3;
+}
 
 template <class T> void all() {
     same(hls::pown(T(2.5), 3), 15.625);
@@ -245,3 +247,32 @@ int main() {
 @needs_clang
 def test_more_functions_of_numbers_have_the_values_of_mathematics(tmp_path: Path) -> None:
     assert run(compile_with_schedule_headers(tmp_path, "numbers", OF_NUMBERS)).stdout.split() == ["0"]
+
+
+PARTS = r"""
+#include <cstdio>
+#include <hls_math.h>
+#include <utils/x_hls_utils.h>
+
+int main() {
+    const fp_struct<float> f(-6.5f);
+    const fp_struct<double> d(0.15625);
+    const fp_struct<half> h(half(1.5f));
+    std::printf("%d %d %x %x\n", int(f.sign), f.expv(), unsigned(f.sig), unsigned(f.data()));
+    std::printf("%d %d %llx %g\n", int(d.sign), d.expv(), (unsigned long long)(d.data()), d.to_ieee());
+    std::printf("%d %x %g %g\n", h.expv(), unsigned(h.data()), h.to_float(), f.mantissa().to_double());
+    const fp_struct<float> ten(ap_uint<32>(0x41200000)), minus_two(1, 128, 0);
+    std::printf("%g %g\n", ten.to_ieee(), minus_two.to_float());
+}
+"""
+
+
+@needs_clang
+def test_parts_of_floating_point_numbers(tmp_path: Path) -> None:
+    """By IEEE 754: -6.5 is -1.625 * 2^2, c0d00000; 0.15625 is 1.25 * 2^-3, 3fc4000000000000; 1.5 in half is
+    3e00; 41200000 is 10."""
+    found = run(compile_with_schedule_headers(tmp_path, "parts", PARTS)).stdout.split("\n")
+    assert found[0] == "1 2 500000 c0d00000"
+    assert found[1] == "0 -3 3fc4000000000000 0.15625"
+    assert found[2] == "0 3e00 1.5 1.625"
+    assert found[3] == "10 -2"

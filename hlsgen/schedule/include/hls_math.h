@@ -9,6 +9,7 @@
 
 #include "ap_fixed.h"
 #include "ap_int.h"
+#include "utils/x_hls_utils.h"
 
 namespace hls {
 

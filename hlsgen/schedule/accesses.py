@@ -6,6 +6,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import gcd
 from typing import TYPE_CHECKING
 
 from hlsgen.schedule.ir import Constant, Instruction, Local
@@ -180,9 +181,12 @@ def carried(
     assumed = not (first.where.exact and second.where.exact)
     for one, other in zip(first.where.word, second.where.word, strict=True):
         found = _distance(one, other, counters, inside)
-        if found is False:
+        rounds = _round(unwound(one, first), unwound(other, second), counters) if found is None else None
+        if found is False or rounds is False:
             return None
-        if found is None:
+        if rounds is not None:
+            distance, assumed = max(distance or 1, rounds), True
+        elif found is None:
             assumed = True
         elif found is not True:
             if distance is not None and distance != found:
@@ -191,6 +195,24 @@ def carried(
     if ANY_BANK in first.where.banks + second.where.banks:
         assumed = True
     return Dependence(distance or 1, assumed)
+
+
+def _round(
+    first: tuple[Linear, int], second: tuple[Linear, int], counters: Mapping[str, Counter]
+) -> int | bool | None:
+    """As `_distance`, of indices that go round (sums[i % 4])."""
+    (one, modulus), (other, its) = first, second
+    if not modulus or modulus != its or one.terms != other.terms or not one.terms:
+        return None
+    if any(name not in counters for name, _ in one.terms):
+        return None
+    steps = sum(factor * counters[name].step for name, factor in one.terms)
+    gap = one.constant - other.constant
+    common = gcd(steps, modulus)
+    if gap % common:
+        return False
+    turns = modulus // common
+    return gap // common * pow(steps // common, -1, turns) % turns or turns
 
 
 def _distance(
@@ -355,13 +377,20 @@ def _shared(memory: Memory, access: Access) -> tuple[object, object]:
     return tuple(shared), tuple(apart) if apart else None
 
 
+def unwound(index: Linear, access: Access) -> tuple[Linear, int]:
+    """Of an index that goes round what it is the remainder of, and the power of two that it is divided by;
+    any other as it is, and 0."""
+    name = index.terms[0][0] if len(index.terms) == 1 and index.terms[0][1] == 1 else ""
+    inner, modulus = access.rings.get(name, (Linear(0), 0))
+    return (inner + Linear(index.constant), modulus) if modulus else (index, 0)
+
+
 def _unwound(index: Linear, access: Access, banks: int) -> Linear:
     """An index that is as far from others as their banks are: of one that goes round what it is the remainder
     of (basmundhopk/FX-Correlator, 2023.2: three reads and a write of rows of one port each, which two bits
     count, have II 1)."""
-    name = index.terms[0][0] if len(index.terms) == 1 and index.terms[0][1] == 1 else ""
-    inner, modulus = access.rings.get(name, (index, 1))
-    return inner + Linear(index.constant) if modulus % banks == 0 else index
+    inner, modulus = unwound(index, access)
+    return inner if modulus and modulus % banks == 0 else index
 
 
 def _read_once(reads: Sequence[Access], accesses: Sequence[Access]) -> list[Access]:

@@ -14,6 +14,7 @@ from hlsgen.schedule.confidence import trusted
 from hlsgen.schedule.constant_indices import split_constant_dimensions
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
+from hlsgen.schedule.dependences import tells_chosen_apart
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions, without_copies
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
@@ -144,6 +145,7 @@ def _of_function(
         ports=port_rules(target.version, kernel_flow=target.kernel_flow),
         flattens_imperfect=flattens_imperfect(target.version),
         flattens_writes=flattens_writes(target.version),
+        tells_chosen=tells_chosen_apart(target.version),
     )
     split_constant_dimensions(function, memories, builder.addresses)
     verdicts = [

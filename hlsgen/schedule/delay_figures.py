@@ -174,6 +174,10 @@ class Library:
         """
         return _cores(self, operation, size)
 
+    def has_seen(self, operation: str) -> bool:
+        """Whether an operation was seen in this family, of whatever grade."""
+        return any(self._own(operation, Speed(family=self.speed.family, grade=one)) for one in (1, 2, 3))
+
     def _own(self, operation: str, speed: Speed) -> list[Figure]:
         """The figures of an operation in one library, in this release."""
         figures = _by_operation(self.path).get((operation, speed), ())

@@ -3,6 +3,7 @@ code."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -102,11 +103,13 @@ def carry_memories(
     trips: int = 1,
     kept: Collection[Memory] = (),
     leaves: int = 1,
+    tells_chosen: bool = False,
 ) -> list[Broken]:
     """Add what memories carry from iteration to iteration to the region; the promises that do not hold.
 
     `around`: the counters of loops that are flattened with the region's, which has `trips` iterations or
     more. `kept`: memories of which no word becomes a register. `leaves`: the places at which the loop ends.
+    `tells_chosen`: whether the release tells registers apart that a counter chooses.
     """
     broken = []
     for memory, all_of_it in list(accesses.items()):
@@ -119,7 +122,14 @@ def carry_memories(
         read_before(region, memory, counters, leaves)
         all_of_it = accesses[memory]
         late = 0 if writes_registers and memory.is_local else 1
-        runs = _Runs(counters=counters, around=around, inside=region.names, trips=trips, late=late)
+        runs = _Runs(
+            counters=counters,
+            around=around,
+            inside=region.names,
+            trips=trips,
+            late=late,
+            tells_chosen=tells_chosen,
+        )
         broken += _carry_memory(region, memory, list(all_of_it), runs, mine, stay, forwards=free)
     return broken
 
@@ -152,7 +162,7 @@ def _carry_memory(
                 continue
             found = carried(first, second, runs.counters, region.names)
             if found is None and first.writes and not second.writes and runs.share_registers(first, second):
-                found = Dependence(distance=1, assumed=True)
+                found = runs.of_chosen(memory)
             if found is None:
                 continue
             reads = first.writes and not second.writes
@@ -188,6 +198,7 @@ class _Runs:
 
     counters, around: of the loop and of those around it. inside: what an iteration computes. trips: of the
     loop, at least. late: cycles from the write of a register of the array to the read that it is there for.
+    tells_chosen: whether the release tells registers apart that a counter chooses.
     """
 
     counters: dict[str, Counter]
@@ -195,6 +206,7 @@ class _Runs:
     inside: Collection[str]
     trips: int
     late: int
+    tells_chosen: bool = False
 
     def moves(self, access: Access) -> bool:
         """Whether an address moves with the loop's own counters."""
@@ -220,6 +232,18 @@ class _Runs:
             for place in places
             for form, dimension in zip(place.word, dimensions, strict=False)
         )
+
+    def of_chosen(self, memory: Memory) -> Dependence | None:
+        """What iterations leave to one another in such words where their addresses tell that they never meet;
+        None if it is nothing.
+
+        Of registers the tool knows that, too, from 2024.1 on, and of banks where it knows how often the loop
+        runs: they meet where a loop around begins it anew.
+        """
+        told = self.tells_chosen and (memory.storage == "register" or self.trips > 1)
+        if told and not self.around:
+            return None
+        return Dependence(distance=self.trips if told else 1, assumed=True)
 
     def takes_turns(self, store: Access, load: Access) -> bool:
         """Whether iterations go from one bank of a cyclic split to the next: the write is one of each bank
@@ -259,6 +283,21 @@ class _Runs:
         names = _names(store)
         stays = names <= self.around and names.isdisjoint({*self.counters, *self.inside})
         return self.trips if stays and ANY_BANK not in store.where.banks else 1
+
+
+TELLS_CHOSEN = (2024, 1)
+
+
+def tells_chosen_apart(version: str) -> bool:
+    """Whether a release tells words apart that a counter chooses among registers or banks.
+
+    Registers: yuan0404/CS-Project_High-Level-Synthesis-Based-Acceleration-of-LLaMA2-Inference-on-FPGA and
+    IEEE-AICAS/AICAS2025_GC, 2024.2, 0K-Chinmay/ML_KEM-on-PYNQ-board-using-HLS, 2024.1: partial[i % 4] += ...
+    has II 1. Banks: the first of these, sums in 32 banks, II 1. Where iterations are not counted by a
+    constant II 2 (Vignesh-Er/ARM-SOC_PS-5_TEST_BENCHERS, 2024.2), and II 4 before (kabazoka/NTU-Special-
+    Project-on-AAHLS matrix_mul.cpp, 2022.1).
+    """
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:2]) >= TELLS_CHOSEN
 
 
 def _names(access: Access) -> set[str]:

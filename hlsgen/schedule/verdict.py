@@ -31,6 +31,7 @@ from hlsgen.schedule.open_questions import (
     says_between,
     says_broken,
     says_guessed,
+    says_lowered,
     says_shared,
     says_shifted,
     says_stay,
@@ -109,6 +110,7 @@ class Verdict:
                 trips=builder.ranges.trips.get(loop.header) or 1,
                 kept={memory for memory in accesses if automatic and self._is_written_by_copies(memory)},
                 leaves=len(loop.leaving(builder.function)),
+                tells_chosen=builder.tells_chosen,
             )
             wait_for_answers(self.region, {promise.memory for promise in promises})
         self.uses = port_uses(accesses, self.region)
@@ -226,7 +228,8 @@ class Verdict:
         bare, found = self._with_quick_sums(least, *self._least(least))
         ends = self._depth(found) if found is not None and found.interval == self.target else self.target
         shared = list(says_shared(self.region.nodes, ends, self.target))
-        if ends < self.target and not shared:  # there is no more to do
+        lowered = ends < self.target and not shared
+        if lowered:  # there is no more to do
             least = max(ends, self.needed)
             bare, found = self._least(least)
         low = bare.interval if bare is not None else MOST
@@ -242,6 +245,7 @@ class Verdict:
             *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
             *says_guessed(self.open_edge, least),
             *shared,
+            *(says_lowered(high, self.target) if lowered else ()),
             *(says_shifted(self.region.nodes, self._recurring(), low) if stretched else ()),
         ]
         shown = self.schedule = found or bare

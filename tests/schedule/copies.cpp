@@ -448,3 +448,44 @@ void ring_of_rows_read_where_it_is_written(hls::stream<int> &in, hls::stream<int
     }
     newest++;
 }
+
+// four sums that take turns, in registers; and words of sixteen banks
+void four_sums(const float in[128], float out[1]) {
+    float sums[4] = {0};
+#pragma HLS array_partition variable=sums complete
+    work: for (int i = 0; i < 128; ++i) {
+#pragma HLS pipeline II=1
+        sums[i % 4] += in[i] * in[i];
+    }
+    out[0] = sums[0] + sums[1] + sums[2] + sums[3];
+}
+void two_sums(const float in[128], float out[1]) {
+    float sums[2] = {0};
+#pragma HLS array_partition variable=sums complete
+    work: for (int i = 0; i < 128; ++i) {
+#pragma HLS pipeline II=1
+        sums[i % 2] += in[i] * in[i];
+    }
+    out[0] = sums[0] + sums[1];
+}
+void reduced_in_place(int words[64], const int by[64]) {
+    int mine[64];
+#pragma HLS array_partition variable=mine complete
+    for (int i = 0; i < 64; ++i) mine[i] = words[i];
+    work: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        mine[i] = mine[i] * mine[i] * by[i];
+    }
+    for (int i = 0; i < 64; ++i) words[i] = mine[i];
+}
+void sums_in_counted_turn(const float in[8][128], float out[128]) {
+    float sums[128];
+#pragma HLS array_partition variable=sums cyclic factor=16
+    for (int i = 0; i < 128; ++i) sums[i] = 0;
+    for (int y = 0; y < 8; ++y)
+        work: for (int i = 0; i < 128; ++i) {
+#pragma HLS pipeline II=1
+            sums[i] += in[y][i];
+        }
+    for (int i = 0; i < 128; ++i) out[i] = sums[i];
+}

@@ -48,6 +48,9 @@ def intervals(top: str, version: str) -> set[int | None]:
         ("rows_chosen", "2020.2", 1, "onioncc/GNN_Acc GIN_compute.cpp:248: 9 reads of 173 banks"),
         ("ring_of_rows", "2023.2", 1, "basmundhopk/FX-Correlator pfb_compute.cpp:31: ram_1p of four banks"),
         ("ring_of_rows_read_where_it_is_written", "2023.2", 2, "two accesses of a bank with one port"),
+        ("four_sums", "2024.2", 1, "yuan0404/CS-Project_... kernel_forward.cpp:29: partial[i % 4]"),
+        ("reduced_in_place", "2024.1", 1, "0K-Chinmay/ML_KEM-on-PYNQ-board-using-HLS poly.cpp:147"),
+        ("sums_in_counted_turn", "2024.2", 1, "yuan0404/CS-Project_... kernel_forward.cpp:262: acc[i]"),
         ("halves_in_turn", "2022.2", 2, "shinepsunny/SpectralBlaze fft.cpp:273: 8 reads of two banks"),
         ("indices_without_sign", "2022.2", 2, "ZDAutomotive/DL-HLS-adapted can.c:219: 4 writes, 2 ports"),
         ("lines", "2023.2", 1, "shayan-naghizadeh/train2fpga cnn.cpp:45: local_input is split by itself"),
@@ -92,6 +95,16 @@ def test_a_bank_is_read_where_the_iteration_before_may_have_written_it() -> None
     """Vignesh-Er/ARM-SOC_PS-5_TEST_BENCHERS cnn_accelerator.cpp:457, 2024.2: II 2 for a sum in the words of a
     cyclic split, in whose banks the address stays for sixteen iterations."""
     assert intervals("sums_in_turn", "2024.2") == {None}
+
+
+@pytest.mark.parametrize("top", ["reduced_in_place", "sums_in_counted_turn"])
+def test_before_2024_1_nobody_knows_of_words_that_a_counter_chooses(top: str) -> None:
+    assert intervals(top, "2022.1") == {None}
+
+
+def test_sums_that_take_turns_too_soon_wait() -> None:
+    """An addition takes longer than the two iterations between those of one sum."""
+    assert intervals("two_sums", "2024.2") == {None}
 
 
 def test_a_chain_through_shifts_of_words_may_let_the_interval_grow() -> None:

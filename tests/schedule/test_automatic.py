@@ -29,6 +29,8 @@ PIPELINED = [  # with the iterations of the nest that is flattened
     ("one_level", "2020.2", "parent", 4),
     # from 2021.2 on all within the innermost loop of more than 64 iterations
     ("one_level", "2022.1", "above", 20),
+    # a loop of eight that reads an AXI port (searsm8/AIEplace hpwl_gradient_dhar_v2.hpp:83, II 8)
+    ("words_of_a_port", "2022.2", "above", None),
     # a perfect nest is flattened
     ("split", "2022.1", "innermost", 460),
     ("split", "2020.2", "innermost", 460),
@@ -60,6 +62,10 @@ def test_the_loop_is_pipelined(function: str, version: str, label: str, trips: i
     assert (found[label].interval is None) == late == (function == "searched")
     if trips is not None:
         assert found[label].trips == trips
+
+
+def test_words_of_a_port_are_read_one_by_one() -> None:
+    assert labelled("2022.2")["words_of_a_port", "above"].interval == 8
 
 
 def test_elements_that_are_constructed_are_no_loop() -> None:

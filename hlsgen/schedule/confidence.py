@@ -82,8 +82,8 @@ RECORDS: Mapping[Ground, Record] = {
     Ground.MET_SHARED_UNASKED: Record(loops=23, right=20, owners=13),
     Ground.MET_COPIES: Record(loops=22, right=20, owners=13),
 }
-"""Over all public designs that schedules were scored on (docs/schedule.md); a loop counts for each of its
-reasons. benchmarks/schedule_folds.py prints it."""
+"""Over the public designs of the fourth to the eighth score and what was looked at beside them
+(docs/schedule-scores.md); a loop counts for each of its reasons. benchmarks/schedule_folds.py prints it."""
 
 
 def grounds_of(loop: LoopSchedule) -> tuple[Ground, ...]:

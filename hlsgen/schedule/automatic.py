@@ -23,6 +23,7 @@ from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
 from hlsgen.schedule.pointers import base_of
 from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.sites import VARIABLE, Sites
 
 MOST_TRIPS = 64
@@ -202,7 +203,7 @@ def nests_of(
 def unroll_by_itself(nests: Nests, version: str) -> None:
     """Unroll what the tool unrolls without a pragma."""
     _unroll_elements(nests)
-    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    numbers = release_of(version)
     if numbers >= COUNTS_NESTS:
         _unroll_below_large(nests)
     is_one = nests.stays_perfect if numbers >= COUNTS_NESTS else nests.is_perfect

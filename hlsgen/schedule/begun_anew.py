@@ -18,6 +18,7 @@ from hlsgen.schedule.ir import Function, Instruction, Local
 from hlsgen.schedule.linear import Addresses
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
+from hlsgen.schedule.releases import release_of
 
 FLATTENS = (2020, 2)
 """The first release of which such nests were seen."""
@@ -29,16 +30,12 @@ _HARMLESS = re.compile(r"llvm\.(?!sqrt|pow|exp|log|sin|cos|mem)|__hls_(?:mark|ke
 
 def flattens_imperfect(version: str) -> bool:
     """Whether a release does it."""
-    return _numbers(version) >= FLATTENS
+    return release_of(version) >= FLATTENS
 
 
 def flattens_writes(version: str) -> bool:
     """Whether it does so where a memory is written in front of the inner loop."""
-    return _numbers(version) >= FLATTENS_WRITES
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    return release_of(version) >= FLATTENS_WRITES
 
 
 def is_begun_anew(

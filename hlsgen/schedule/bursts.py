@@ -14,7 +14,6 @@ remainder of the iterations' count tells where one begins, a division where that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -28,6 +27,7 @@ from hlsgen.schedule.memories import Memory
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.releases import release_of
 
 ADDRESS_BITS = 64
 DIVIDES = (2022, 1)
@@ -53,7 +53,7 @@ AS_IP = PortRules()
 
 def port_rules(version: str, *, kernel_flow: bool) -> PortRules:
     """The rules of a release, in the flow of kernels or of IP."""
-    release = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    release = release_of(version)
     return PortRules(divides=release <= DIVIDES, widest=WIDEST if kernel_flow else 0)
 
 

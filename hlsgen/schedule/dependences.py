@@ -3,7 +3,6 @@ code."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +14,7 @@ from hlsgen.schedule.iteration import Carried, Region
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import ANY_BANK, COMPLETE, CYCLIC, Dimension, Memory
 from hlsgen.schedule.ranges import Counter
+from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.same_banks import SameBanks
 from hlsgen.schedule.sites import Sites, VariableSite
 
@@ -297,7 +297,7 @@ def tells_chosen_apart(version: str) -> bool:
     constant II 2 (Vignesh-Er/ARM-SOC_PS-5_TEST_BENCHERS, 2024.2), and II 4 before (kabazoka/NTU-Special-
     Project-on-AAHLS matrix_mul.cpp, 2022.1).
     """
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:2]) >= TELLS_CHOSEN
+    return release_of(version) >= TELLS_CHOSEN
 
 
 def _names(access: Access) -> set[str]:

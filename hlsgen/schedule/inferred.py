@@ -12,7 +12,6 @@ on.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import gcd
@@ -21,6 +20,7 @@ from hlsgen.schedule.accesses import Access
 from hlsgen.schedule.ir import Local, Place
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Intervals, Memories, Memory, Residues
+from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.source_functions import SourceFunction, calls_of, function_at
 from hlsgen.schedule.statics import is_static
 from hlsgen.schedule.verdict import Verdict
@@ -45,7 +45,7 @@ def infers_partitions(version: str) -> bool:
 
 
 def _is_since(version: str, first: tuple[int, int]) -> bool:
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:2]) >= first
+    return release_of(version) >= first
 
 
 def infer_partitions(memories: Memories, verdicts: Sequence[Verdict], partly: Collection[int]) -> set[Memory]:

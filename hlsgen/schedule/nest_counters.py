@@ -9,7 +9,6 @@ An outer counter is multiplied by the bytes of its dimension where those are no 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from hlsgen.schedule.control_flow import Loop
@@ -17,6 +16,7 @@ from hlsgen.schedule.ir import Function
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.widths import Widths
 
 COMPARES_BEFORE = (2024, 2)
@@ -26,7 +26,7 @@ _SUM_DIGITS = 2
 
 def compares_before(version: str) -> bool:
     """Whether that release compares a counter with its limit an iteration ahead."""
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:2]) >= COMPARES_BEFORE
+    return release_of(version) >= COMPARES_BEFORE
 
 
 class NestCounters:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.sites import Sites
 
 TYPED = (2021, 1)
@@ -22,7 +22,7 @@ def understood(sites: Sites, version: str) -> Sites:
 
     A directive is none: it has had its type as an option all the time.
     """
-    release = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    release = release_of(version)
     if release >= TYPED:
         return sites
     variables = [site for site in sites.variables if not _is_typed(site.pragma)]

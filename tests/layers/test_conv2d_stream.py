@@ -128,6 +128,8 @@ IMAGES = (
     Streamed(
         layer=convolution((2, 1, 9), 3, kernel=(1, 4), padding=(0, 3, 0, 0)), fold=Fold(pe=3, simd=2), batch=2
     ),
+    # an image of one pixel, with taps around it
+    Streamed(layer=convolution((3, 1, 1), 2, padding=SAME), fold=Fold(pe=2), batch=2),
     # a kernel that reaches below the image only
     Streamed(layer=convolution((2, 2, 3), 2, kernel=(3, 2), padding=(0, 0, 2, 0)), fold=Fold(), batch=5),
 )

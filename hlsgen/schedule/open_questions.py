@@ -177,8 +177,8 @@ def says_shared(nodes: Iterable[Node], ends: int, target: int) -> Iterator[str]:
 
 def says_lowered(interval: int, target: int) -> Iterator[str]:
     """That an II is lower than what is asked for since an iteration is no longer: as the tool does, but how
-    many cycles an iteration has is an estimate (of 24 such loops in public reports of four repositories the
-    estimate was right in 8: weiQAQwei/zynq_cnn, 2025.1, Akylon/ltc_acceleration, 2022.2)."""
+    many cycles an iteration has is an estimate (of twelve such loops of weiQAQwei/zynq_cnn, 2025.1, it was
+    right in three)."""
     yield f"the II is about {interval} where {target} is asked for: as long as an iteration, an estimate"
 
 

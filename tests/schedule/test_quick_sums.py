@@ -70,3 +70,9 @@ def test_the_option_is_read(tmp_path: Path, line: str, reorders: bool) -> None:
     )
     found = read_config(config)
     assert found is not None and found.target.reorders_sums is reorders
+
+
+def test_a_family_in_which_no_quick_adder_was_seen_has_none() -> None:
+    """abyanzaim6000-source/LENET5_FPGA dense_f6.cpp:28, zynq at 10 ns: II 4, where a quick adder, borrowed
+    from zynquplus, would have 3 cycles."""
+    assert scheduled("total", "2025.2", ("xc7z020clg400-1", 10.0)).between[0] == 4

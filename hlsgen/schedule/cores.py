@@ -96,14 +96,15 @@ def candidates(library: Library, operation: str, bits: int) -> tuple[Figure, ...
 
 
 def chosen(figures: Sequence[Figure], budget_ns: float) -> Figure:
-    """The core with the fewest cycles that fits, of some by ascending cycles. Where those that fit were seen
-    at tighter budgets alone, or none fits, one between is made up.
+    """The core with the fewest cycles that fits, of some by ascending cycles: one of the family's own if
+    there is any. Where those that fit were seen at tighter budgets alone, or none fits, one between is made
+    up.
     """
     fitting = [one for one in figures if one.first_ns <= budget_ns + ROUNDING]
     coarser = [one for one in figures if one.first_ns > budget_ns + ROUNDING]
     seen = [one for one in fitting if one.budget_ns + ROUNDING >= budget_ns]
     if seen:
-        return seen[0]
+        return next((one for one in seen if not one.borrowed), seen[0])
     fewest = 1 + max((one.cycles for one in coarser), default=0)
     near = [one for one in coarser if one.first_ns <= NEAR * budget_ns]
     made = [_cut(one, fewest, budget_ns) for one in (*fitting[:1], *near)] or [

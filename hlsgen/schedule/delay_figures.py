@@ -262,8 +262,8 @@ def _curve(library: Library, operation: str) -> Curve:
 
 
 def _one_each(figures: Iterable[Figure]) -> list[Figure]:
-    """Combinational figures by ascending size."""
-    return sorted((one for one in figures if one.cycles == 0), key=lambda one: one.size)
+    """Combinational figures by ascending size; not those of cores that a slow clock leaves no stages."""
+    return sorted((one for one in figures if one.cycles == 0 and not one.budget_ns), key=lambda one: one.size)
 
 
 def _filled(operation: str, own: Sequence[Figure], other: Curve) -> list[Figure]:

@@ -75,11 +75,16 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict], partly: Co
 
 
 def _is_unrolled(accesses: Sequence[Access], known: Mapping[int, Place]) -> bool:
-    """Whether some of the accesses are copies of one in the source: of others, as of a word and its neighbour
-    that are written in turn, the tool splits nothing (asandeep1/FPGA_ECE8893, 2025.1: II 2), nor for copies
-    of structs, which no loop of the source unrolls."""
+    """Whether some of the accesses are copies of one in the source, or all of them read.
+
+    For others, as a word and its neighbour that are written in turn, the tool splits nothing
+    (asandeep1/FPGA_ECE8893, 2025.1: II 2), nor for copies of structs, which no loop of the source unrolls.
+    Neighbours that are read in four places it splits (caseyyang23/FPGA-MINIST-CNN, 2022.2: its log infers
+    `cyclic factor=2` of two arrays).
+    """
     places = [known.get(one.instruction.place) for one in accesses if one.instruction.opcode != "call"]
-    return len(set(places)) < len(places)
+    only_reads = len(places) == len(accesses) and not any(one.writes for one in accesses)
+    return only_reads or len(set(places)) < len(places)
 
 
 def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunction] = ()) -> None:

@@ -10,12 +10,13 @@ from itertools import combinations
 
 from hlsgen.schedule.accesses import PortUse
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule.delays import FLOATS
+from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken
 from hlsgen.schedule.forwarding import is_fixed
 from hlsgen.schedule.ir import Global, Instruction, Local
 from hlsgen.schedule.iteration import Carried, Node, Region
 from hlsgen.schedule.memories import ANY_BANK, Memory, Where
+from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.pointers import variables_of
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.recurrences import waiting_for_themselves
@@ -127,21 +128,45 @@ def says_broken(broken: Iterable[Broken]) -> Iterator[str]:
 
 
 _SUM = frozenset(["phi", "register_write"])
+SEVERAL = 2
+"""Sums in a row from which on there is another order of them."""
 
 
-def is_open_between(recurrence: Recurrence | None, *, stretched: bool) -> bool:
-    """Whether an II hangs on the chains of a recurrence's floating-point cores: of 19 loops of public reports
-    none had the lower one, ten the higher, and nine a third. Of a single sum whose chain is `stretched`
-    beyond the budget it is the lower one."""
+def is_open_between(
+    recurrence: Recurrence | None, delays: Delays, *, stretched: bool, automatic: bool
+) -> bool:
+    """Whether an II hangs on the chains of a recurrence's floating-point cores.
+
+    Of a single sum whose chain is `stretched` beyond the budget it is the lower one. Of sums in a pipeline
+    that nobody asked for it is the one within the budget, if the tool was seen to take their core at this
+    clock: in all loops of three owners (wzzz724/Vitis_learning: 7 of 6 and 7; xz-bruh-bwe/EE_278), and in
+    none of a fourth (giuliocapecchi/MLP_HLS: 6 of 4 and 5). Of others it was a third as often.
+    """
     steps = recurrence.steps if recurrence is not None else ()
     cores = [step for step in steps if step.kind in FLOATS]
     others = [step for step in steps if step.kind not in FLOATS and step.kind not in _SUM]
-    return bool(cores) and not (stretched and len(cores) == 1 and not others)
+    if stretched and len(cores) == 1 and not others:
+        return False
+    sums = [
+        Operation(kind=step.kind, widths=(step.bits, step.bits), result=step.bits)
+        for step in cores
+        if FLOATS[step.kind] == "fadd"
+    ]
+    within = automatic and len(sums) == len(cores) and not others
+    return bool(cores) and not (within and all(delays.evidence(one).count for one in sums))
 
 
 def says_between(low: int, within: int) -> str:
     """That an II is open between two."""
     return f"the II is {low} by the cycles of its cores and {within} within the budget"
+
+
+def says_reordered(recurrence: Recurrence | None, delays: Delays) -> Iterator[str]:
+    """Why a recurrence of several floating-point sums is open where the tool may reorder them."""
+    kinds = [] if recurrence is None else [step.kind for step in recurrence.steps]
+    sums = sum(FLOATS.get(kind) == "fadd" for kind in kinds)
+    if delays.reorders_sums and sums >= SEVERAL:
+        yield f"{sums} floating-point sums in a row, which the tool may reorder (unsafe_math_optimizations)"
 
 
 def says_shifted(nodes: Sequence[Node], recurring: Iterable[int], low: int) -> Iterator[str]:

@@ -15,7 +15,7 @@ from hlsgen.schedule.allocations import has_cores_of_its_own, limited_uses
 from hlsgen.schedule.begun_anew import is_begun_anew
 from hlsgen.schedule.bursts import wait_for_answers
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule.delays import FLOATS, Delays
+from hlsgen.schedule.delays import Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, loops_apart, promises_of
 from hlsgen.schedule.feedback import Feedback
 from hlsgen.schedule.groups import SUMS, Graph, charged, merges_of
@@ -32,6 +32,7 @@ from hlsgen.schedule.open_questions import (
     says_broken,
     says_guessed,
     says_lowered,
+    says_reordered,
     says_shared,
     says_shifted,
     says_stay,
@@ -50,8 +51,6 @@ from hlsgen.schedule.sites import Sites
 
 COPIES = 3
 """Words that a line writes from which on it counts as copies of one write."""
-SEVERAL = 2
-"""Sums in a row from which on there is another order of them."""
 
 
 class Verdict:
@@ -241,7 +240,7 @@ class Verdict:
         unknown = [
             *says_unknown(self.region, self.builder, self._loop_place),
             *says_broken(self.broken),
-            *self._reordered(recurrence),
+            *says_reordered(recurrence, self.delays),
             *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
             *says_guessed(self.open_edge, least),
             *shared,
@@ -255,7 +254,9 @@ class Verdict:
             reasons = [*reasons, says_recurrence(recurrence)]
         if found is None:
             unknown = [*unknown, f"a chain of a recurrence is longer than a cycle: the II is {low} or more"]
-        elif low != within and is_open_between(recurrence, stretched=low == high):
+        elif low != within and is_open_between(
+            recurrence, self.delays, stretched=low == high, automatic=self.automatic
+        ):
             unknown = [*unknown, says_between(low, within)]
         decided = not unknown
         return LoopSchedule(
@@ -439,16 +440,6 @@ class Verdict:
         if self.region.library or any(edge.assumed for edge in self.region.carried):
             return Tier.LIKELY
         return Tier.SHOWN
-
-    def _reordered(self, recurrence: Recurrence | None) -> list[str]:
-        """Why a recurrence of several floating-point sums is open where the tool may reorder them."""
-        kinds = [] if recurrence is None else [step.kind for step in recurrence.steps]
-        sums = sum(FLOATS.get(kind) == "fadd" for kind in kinds)
-        if not self.delays.reorders_sums or sums < SEVERAL:
-            return []
-        return [
-            f"{sums} floating-point sums in a row, which the tool may reorder (unsafe_math_optimizations)"
-        ]
 
     # words
 

@@ -489,3 +489,28 @@ void sums_in_counted_turn(const float in[8][128], float out[128]) {
         }
     for (int i = 0; i < 128; ++i) out[i] = sums[i];
 }
+
+// the greatest of four words of a local array, of which two stand in each of two rows
+extern "C" void pooled_rows(const short in[8][28][28], short out[8][14][14]) {
+    static short rows[8][28][28];
+    for (int c = 0; c < 8; ++c)
+        for (int y = 0; y < 28; ++y)
+            for (int x = 0; x < 28; ++x) {
+#pragma HLS pipeline II=1
+                rows[c][y][x] = in[c][y][x];
+            }
+    for (int c = 0; c < 8; ++c)
+        for (int y = 0; y < 14; ++y)
+        work:
+            for (int x = 0; x < 14; ++x) {
+#pragma HLS pipeline II=1
+                short most = rows[c][2 * y][2 * x];
+                short right = rows[c][2 * y][2 * x + 1];
+                short below = rows[c][2 * y + 1][2 * x];
+                short beside = rows[c][2 * y + 1][2 * x + 1];
+                if (right > most) most = right;
+                if (below > most) most = below;
+                if (beside > most) most = beside;
+                out[c][y][x] = most;
+            }
+}

@@ -84,6 +84,7 @@ def intervals(top: str, version: str) -> set[int | None]:
         ("rows_written_in_part", "2022.1", 2, "gabizon103/ece6775-final layer.h:98: 3 reads of input_0"),
         ("table_read_often", "2020.2", 1, "nerearmartin/HLS-CNN-PYNQ-RealTime: dense_weights is a ROM"),
         ("rows_apart", "2020.2", 1, "kop123meter/ese532_final LZW_new.cpp:298: hash_table in dimension 1"),
+        ("pooled_rows", "2022.2", 1, "caseyyang23/FPGA-MINIST-CNN cnn_accel.cpp:71: `cyclic factor=2`"),
         ("neighbours", "2023.1", 1, "PakYatHui/SRCNN conv1.cpp:87: in_tile is split cyclically by 9 and 9"),
     ],
 )

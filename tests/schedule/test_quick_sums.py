@@ -76,3 +76,26 @@ def test_a_family_in_which_no_quick_adder_was_seen_has_none() -> None:
     """abyanzaim6000-source/LENET5_FPGA dense_f6.cpp:28, zynq at 10 ns: II 4, where a quick adder, borrowed
     from zynquplus, would have 3 cycles."""
     assert scheduled("total", "2025.2", ("xc7z020clg400-1", 10.0)).between[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("part", "version", "interval"),
+    [
+        # xz-bruh-bwe/EE_278: neuron.c has fadd_32ns_32ns_32_7_full_dsp, adap_fir.c one of 5 stages
+        ("xa7a75t-csg324-1Q", "2023.1", 7),
+        ("xc7z010-clg400-1", "2023.1", 5),
+        # wzzz724/Vitis_learning krnl_scoring_unit.cpp:15
+        ("xcu280-fsvh2892-2L-e", "2022.2", 7),
+    ],
+)
+def test_a_sum_that_nobody_asked_to_pipeline_keeps_within_the_budget(
+    part: str, version: str, interval: int
+) -> None:
+    found = scheduled("by_itself", version, (part, 10 / 3 if "u280" in part else 10.0))
+    assert found.interval == interval and found.between == (interval - 1, interval)
+
+
+def test_a_sum_whose_adder_was_never_seen_at_the_clock_is_open() -> None:
+    """acri-room/hls-challenge-labs lab4, xcu200 at 500 MHz: II 13 of an adder of 12 cycles, made up here."""
+    found = scheduled("by_itself", "2022.1", ("xcu200-fsgd2104-2-e", 2.0))
+    assert found.interval is None and found.between == (12, 13)

@@ -45,7 +45,6 @@ SLOWER_REQUESTS = 2023.1
 """From this release on a request to read takes 7 cycles, before it 6."""
 FIRST_WRITE_JOINS = 2023.2
 WRITES_REGISTERS, ALWAYS_WRITES_REGISTERS = 2021.1, 2021.2
-QUICKENS_SUMS = 2023.2
 ACCUMULATES_UNTIL = 2020.9
 WRITE_RESPONSE = 4
 KERNEL_LATENCY = 64
@@ -181,13 +180,6 @@ class Delays:
             return None
         timing = cores.core_timing(figure, self.budget_ns)
         return replace(timing, last_ns=min(timing.last_ns, self.budget_ns - self.register_write_ns(2)))
-
-    @property
-    def quickens_sums(self) -> bool:
-        """Whether `quick_sum` is taken wherever it shortens a recurrence, as from 2023.2 on; before, only
-        where the interval that is asked for is reached by it.
-        """
-        return self.library.version >= QUICKENS_SUMS
 
     def evidence(self, operation: Operation) -> Evidence:
         """How sure the timing of an operation is."""

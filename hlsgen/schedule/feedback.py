@@ -21,7 +21,10 @@ class Feedback:
 
     def begun_anew(self, edge: Carried) -> Carried:
         """A register of a sum that begins anew: it is written in the cycle of the choice, to which the one in
-        front of an iteration's first cycle comes (ransaraw98/DNN_HLS, 2020.2: II 6 of 4 cycles; later 5)."""
+        front of an iteration's first cycle comes (ransaraw98/DNN_HLS, 2020.2: II 6 of 4 cycles). A register
+        that a cycle writes and reads is chosen in that (ssfortynine/GraduationDesign, 2023.1: 4 of 4)."""
+        if not edge.late:
+            return self.of(edge)
         cores = [one for one in (edge.source, *self.region.nodes[edge.source].after) if self._is_core(one)]
         if edge.through != "register":
             return self.of(edge)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hlsgen.schedule.control_flow import Loop
+from hlsgen.schedule.distances import distance
 from hlsgen.schedule.ir import (
     Block,
     Constant,
@@ -294,14 +295,16 @@ def _counter(
     function: Function,
     definitions: Mapping[str, Instruction],
 ) -> Counter:
-    starts = {
-        value.value if isinstance(value, Constant) else None
-        for value, label in zip(phi.operands, phi.labels, strict=True)
-        if label not in loop.blocks
-    }
+    begins = [
+        value for value, label in zip(phi.operands, phi.labels, strict=True) if label not in loop.blocks
+    ]
+    starts = {value.value if isinstance(value, Constant) else None for value in begins}
     start = starts.pop() if len(starts) == 1 else None
     start = _signed(start, bits) if start is not None else None
     values, trips, unsigned = None, None, None
+    if start is None and step and len(begins) == 1:
+        last = _last(phi, bits, 0, step, loop, function, definitions, begins[0])
+        trips = abs(last) // abs(step) + 1 if last is not None else None
     if start is not None and step:
         last = _last(phi, bits, start, step, loop, function, definitions)
         if last is not None:
@@ -363,8 +366,12 @@ def _last(
     loop: Loop,
     function: Function,
     definitions: Mapping[str, Instruction],
+    origin: Operand | None = None,
 ) -> int | None:
-    """The counter's value in the last iteration, if a comparison with a constant ends the loop."""
+    """The counter's value in the last iteration, if a comparison with a constant ends the loop.
+
+    origin: a value that varies, from which on all is counted: bounds count that are a constant apart from it.
+    """
     for name in dict.fromkeys([*loop.always, *loop.latches]):
         branch = function.blocks[name].instructions[-1]
         outside = [label not in loop.blocks for label in branch.labels]
@@ -374,6 +381,9 @@ def _last(
         compared = definitions.get(condition.name) if isinstance(condition, Local) else None
         if compared is None or compared.opcode != "icmp":
             continue
+        if origin is not None:
+            apart = distance(compared.operands[1], origin, bits, definitions)
+            compared = replace(compared, operands=(compared.operands[0], Constant(apart)))
         before = name == loop.header and name not in loop.latches
         last = _bound(
             compared, phi, bits, start, step, leaves_if=outside[0], before=before, definitions=definitions

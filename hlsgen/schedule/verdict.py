@@ -322,11 +322,7 @@ class Verdict:
             return bare, found
         usual, self.timings = self.timings, quick
         bare_quick, found_quick = self._least(least)
-        if (
-            found_quick is not None
-            and found_quick.interval < found.interval
-            and (self.delays.quickens_sums or found_quick.interval <= self.target)
-        ):
+        if found_quick is not None and found_quick.interval < found.interval:
             return bare_quick, found_quick
         self.timings = usual
         return bare, found

@@ -99,3 +99,17 @@ above:
         at += 3;
     }
 }
+
+extern "C" void pooled_between_bounds(const float in[24 * 24], float out[12 * 12]) {
+outer:
+    for (int i = 0; i < 12; ++i)
+    parent:
+        for (int j = 0; j < 12; ++j) {
+            float most = in[2 * i * 24 + 2 * j];
+            for (int n = 2 * i; n < 2 * (i + 1); ++n)
+            innermost:
+                for (int m = 2 * j; m < 2 * (j + 1); ++m)
+                    most = most < in[n * 24 + m] ? in[n * 24 + m] : most;
+            out[12 * i + j] = most;
+        }
+}

@@ -780,3 +780,21 @@ extern "C" void unsigned_products(const ap_uint<5> a[64], const ap_uint<11> b[64
         out[i] = a[i] * b[i];
     }
 }
+
+static int squared(int x) {
+#pragma HLS pipeline
+    return x * x;
+}
+
+// what the function says of itself is nothing that it says of the loop
+extern "C" void four_for_one_that_calls(const int a[64], int b[64]) {
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=4
+        b[i] = squared(a[i]) + 1;
+    }
+}
+
+extern "C" void none_for_one_that_calls(const int a[64], int b[64]) {
+    for (int i = 0; i < 64; ++i)
+        b[i] = squared(a[i]) + 1;
+}

@@ -240,3 +240,15 @@ extern "C" void sums_of_columns(const unsigned short words[100], float sums[200]
         sum = 0;
     }
 }
+
+// a sum that begins anew in each word of a local array
+extern "C" void products_of_rows(const float in[96], const float weights[32][96], float out[32]) {
+    float sums[32];
+    for (int i = 0; i < 32; ++i) {
+        sums[i] = 0;
+        work: for (int j = 0; j < 96; ++j)
+            sums[i] += weights[i][j] * in[j];
+        sums[i] += 1.5f;
+    }
+    for (int i = 0; i < 32; ++i) out[i] = sums[i];
+}

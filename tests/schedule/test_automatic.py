@@ -31,6 +31,8 @@ PIPELINED = [  # with the iterations of the nest that is flattened
     ("one_level", "2022.1", "above", 20),
     # a loop of eight that reads an AXI port (searsm8/AIEplace hpwl_gradient_dhar_v2.hpp:83, II 8)
     ("words_of_a_port", "2022.2", "above", None),
+    # two iterations from a counter on, as the bounds say (frankvishare/cu_student_project hls.cpp:204)
+    ("pooled_between_bounds", "2024.2", "parent", 144),
     # a perfect nest is flattened
     ("split", "2022.1", "innermost", 460),
     ("split", "2020.2", "innermost", 460),

@@ -58,6 +58,11 @@ INTERVALS = {
     "unrolled_and_cyclic": (1, "a counter by 4 leaves the bank constant"),
     "first_write": (1, "the first write is dead: the second one follows it in any case"),
     "written_in_one_branch": (2, "here it is not, and another word may be read between: 3 accesses"),
+    "four_for_one_that_calls": (
+        4,
+        "lyes-23/hls_cnn cnn_lenet.cpp:31: II 26, as asked for",
+    ),
+    "none_for_one_that_calls": (1, "the function is a pipeline that takes a value each cycle"),
     "few_cores": (3, "3 multipliers for 8 products, each of which begins one a cycle"),
     "two_scattered": (2, "either write may be of the word of the other, before it and behind it"),
     # jichengzh/fpt_LLM (normalize_blocks_rms_norm3): 64 calls, 32 instances: II 2 in 2022.2 and 2024.2

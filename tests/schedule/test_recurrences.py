@@ -42,6 +42,11 @@ MEASURED = [
     # ransaraw98/DNN_HLS 3b76c68: COMPUTE_P1_COMPUTE_P1_INNER: a sum that begins anew is no accumulator's, and
     # waits for the choice in front of an iteration too
     ("sums_of_columns", "2020.2", "xc7z010-clg400-1", 10.0, None, 6),
+    # ssfortynine/GraduationDesign 1694c0f: rnn.cpp:116, fadd_32ns_32ns_32_5_full_dsp, whose register is
+    # written in the last of its cycles
+    ("products_of_rows", "2023.1", "xczu5eg-sfvc784-1-e", 10.0, None, 4),
+    # abyanzaim6000-source/LENET5_FPGA dense_c5.cpp:14: where that does not fit, in the next
+    ("products_of_rows", "2025.2", "xc7z020iclg484-1L", 10.0, None, 5),
 ]
 
 

@@ -1,0 +1,69 @@
+"""How far two integers of a function lie apart, where that is a constant: 2 * i and 2 * (i + 1)."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Mapping
+
+from hlsgen.schedule.ir import Constant, Instruction, IntType, Local, Operand
+
+MOST_STEPS = 64
+"""Operations that are followed back; what is computed by more stays unknown."""
+WRAPS_NOT = frozenset(["nsw", "nuw", "disjoint"])
+"""LLVM's words for operations that give what they give among whole numbers, as those of int in C."""
+
+
+def distance(
+    first: Operand, second: Operand, bits: int, definitions: Mapping[str, Instruction]
+) -> int | None:
+    """`first` less `second`, both of `bits` bits, as a signed number; None if it is no constant."""
+    tally: Tally[str] = Tally()
+    ends = [
+        _add(tally, value, times, IntType(bits), definitions, MOST_STEPS)
+        for value, times in ((first, 1), (second, -1))
+    ]
+    modulus = 1 << bits
+    if None in ends or any(times % modulus for times in tally.values()):
+        return None
+    found = sum(end for end in ends if end is not None) % modulus
+    return found - modulus if found >= modulus // 2 else found
+
+
+def _add(
+    tally: Tally[str],
+    value: Operand,
+    times: int,
+    type_: IntType,
+    definitions: Mapping[str, Instruction],
+    steps: int,
+) -> int | None:
+    """Adds a multiple of a value to the multiples of names in `tally`; its constant part."""
+    if isinstance(value, Constant):
+        return None if value.value is None else value.value * times
+    if not isinstance(value, Local):
+        return None
+    one = definitions.get(value.name)
+    if one is not None and one.type == type_ and steps:
+        parts = _parts(one)
+        found = [
+            _add(tally, part, times * factor, type_, definitions, steps // len(parts))
+            for part, factor in parts
+        ]
+        if parts:
+            return None if None in found else sum(each for each in found if each is not None)
+    tally[value.name] += times
+    return 0
+
+
+def _parts(one: Instruction) -> tuple[tuple[Operand, int], ...]:
+    """The values that an operation sums up, with their factors; none if it does something else, or may wrap."""
+    if not WRAPS_NOT & set(one.flags):
+        return ()
+    if one.opcode in ("add", "sub", "or"):
+        return (one.operands[0], 1), (one.operands[1], -1 if one.opcode == "sub" else 1)
+    if one.opcode not in ("mul", "shl"):
+        return ()
+    second = one.operands[1]
+    if not isinstance(second, Constant) or second.value is None:
+        return ()
+    return ((one.operands[0], second.value if one.opcode == "mul" else 1 << second.value),)

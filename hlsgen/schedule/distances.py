@@ -56,7 +56,7 @@ def _add(
 
 
 def _parts(one: Instruction) -> tuple[tuple[Operand, int], ...]:
-    """The values that an operation sums up, with their factors; none if it does something else, or may wrap."""
+    """The values that an operation sums up, with their factors; none if it may wrap, or is no sum."""
     if not WRAPS_NOT & set(one.flags):
         return ()
     if one.opcode in ("add", "sub", "or"):

@@ -22,8 +22,6 @@ DSP_ALONE_UNTIL = 2022.9
 """Up to this release a multiplier alone that fits one DSP is a DSP with its three registers."""
 FULL = 0.995
 """Share of the budget that a stage is cut to fill."""
-NEAR = 1.5
-"""A core whose stages are longer than the budget by no more is cut into more of them."""
 ROUNDING = 0.005
 """ns by which reports round."""
 PRECISIONS = (16, 32, 64)
@@ -106,11 +104,13 @@ def chosen(figures: Sequence[Figure], budget_ns: float) -> Figure:
     if seen:
         return next((one for one in seen if not one.borrowed), seen[0])
     fewest = 1 + max((one.cycles for one in coarser), default=0)
-    near = [one for one in coarser if one.first_ns <= NEAR * budget_ns]
-    made = [_cut(one, fewest, budget_ns) for one in (*fitting[:1], *near)] or [
-        _cut(figures[-1], fewest, budget_ns)
-    ]
-    return min((*fitting[:1], *made), key=lambda one: one.cycles)
+    made = _cut(min(figures, key=lambda one: _other_clock(one, budget_ns)), fewest, budget_ns)
+    return min((*fitting[:1], made), key=lambda one: one.cycles)
+
+
+def _other_clock(figure: Figure, budget_ns: float) -> tuple[bool, float]:
+    """How little a core tells of another budget: one of another family least."""
+    return bool(figure.borrowed), abs(math.log(figure.budget_ns / budget_ns))
 
 
 def _cut(figure: Figure, fewest_cycles: int, budget_ns: float) -> Figure:

@@ -43,18 +43,18 @@ class MeasuredErrors:
 
 
 HELD_OUT = MeasuredErrors(
-    loops=424,
-    repositories=60,
+    loops=460,
+    repositories=70,
     ii_decided=82,
     ii_right=89,
     one_right=96,
     above_right=57,
-    above=65,
+    above=68,
     depth_median=1,
     depth_within_90=11,
     chain_ns_median=0.18,
     chain_ns_within_90=1.28,
 )
-"""The eighth and the tenth to the thirteenth score of repositories that nobody had looked at, each with the
+"""The eighth and the tenth to the fourteenth score of repositories that nobody had looked at, each with the
 method as it was frozen for it: loops added up, of depth and chain the largest errors of all but the twelfth,
 which has eight loops with a depth and no chain."""

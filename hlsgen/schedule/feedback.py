@@ -7,29 +7,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hlsgen.schedule.delays import FLOATS
+from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.iteration import Carried, Region, readers_of
 from hlsgen.schedule.modulo import Scheduler
-from hlsgen.schedule.operation import Timing
+from hlsgen.schedule.operation import Operation, Timing
 
 
 class Feedback:
     """The registers of one iteration, with the cycles after which the next one may take them."""
 
-    def __init__(self, region: Region, timings: Sequence[Timing | None], budget_ns: float) -> None:
-        self.region, self.timings, self.budget_ns = region, timings, budget_ns
+    def __init__(self, region: Region, timings: Sequence[Timing | None], delays: Delays) -> None:
+        self.region, self.timings, self.delays = region, timings, delays
 
     def begun_anew(self, edge: Carried) -> Carried:
         """A register of a sum that begins anew: it is written in the cycle of the choice, to which the one in
-        front of an iteration's first cycle comes (ransaraw98/DNN_HLS, 2020.2: II 6 of 4 cycles). A register
-        that a cycle writes and reads is chosen in that (ssfortynine/GraduationDesign, 2023.1: 4 of 4)."""
-        if not edge.late:
-            return self.of(edge)
+        front of an iteration's first cycle comes (ransaraw98/DNN_HLS, 2020.2: II 6 of 4 cycles).
+
+        Where a cycle writes and reads registers the choice costs none if it fits in front of the core
+        (ssfortynine/GraduationDesign, 2023.1, 10 ns: 4 of 4; MachSuite on a U55C at 5 ns, 2022.2: 5 of 4).
+        """
         cores = [one for one in (edge.source, *self.region.nodes[edge.source].after) if self._is_core(one)]
         if edge.through != "register":
             return self.of(edge)
-        anew = bool(cores) and any(map(self._is_core, readers_of(self.region.nodes, edge.target)))
-        return replace(edge, source=cores[0], late=edge.late + 1) if anew else edge
+        takers = [one for one in readers_of(self.region.nodes, edge.target) if self._is_core(one)]
+        if not cores or not takers:
+            return edge
+        late = edge.late + (1 if edge.late or not self._is_chosen_in_front(takers) else 0)
+        return replace(edge, source=cores[0], late=late)
+
+    def _is_chosen_in_front(self, takers: Sequence[int]) -> bool:
+        """Whether a choice of two words and the first stage of the cores that take it fit into a cycle."""
+        whole = 0.0
+        for one in takers:
+            operation, timing = self.region.nodes[one].operation, self.timings[one]
+            assert operation is not None and timing is not None
+            bits = operation.result
+            choice = Operation(kind="select", widths=(bits, bits), result=bits)
+            whole = max(whole, self.delays.timing(choice).first_ns + timing.first_ns)
+        return whole <= self.delays.budget_ns
 
     def of(self, edge: Carried) -> Carried:
         """A register: what a core gives, or chooses, costs no cycle where cores alone take it."""
@@ -54,9 +69,9 @@ class Feedback:
         source = self.region.nodes[edge.source].operation
         if source is None or source.kind != "select" or not self._passes_core(edge.target, edge.source):
             return False
-        _, ends_ns = Scheduler(self.region, self.timings, self.budget_ns).once().finishes[edge.source]
+        _, ends_ns = Scheduler(self.region, self.timings, self.delays.budget_ns).once().finishes[edge.source]
         firsts = (timing.first_ns for one in readers if (timing := self.timings[one]) is not None)
-        return ends_ns + max(firsts) <= self.budget_ns
+        return ends_ns + max(firsts) <= self.delays.budget_ns
 
     def _passes_core(self, start: int, end: int) -> bool:
         """Whether a core stands on a way from one node to another."""

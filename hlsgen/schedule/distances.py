@@ -9,17 +9,21 @@ from hlsgen.schedule.ir import Constant, Instruction, IntType, Local, Operand
 
 MOST_STEPS = 64
 """Operations that are followed back; what is computed by more stays unknown."""
-WRAPS_NOT = frozenset(["nsw", "nuw", "disjoint"])
-"""LLVM's words for operations that give what they give among whole numbers, as those of int in C."""
+SIGNED, UNSIGNED = "nsw", "nuw"
+"""LLVM's words for sums and products that are those of whole numbers, with and without sign, as those of
+int in C are."""
 
 
 def distance(
-    first: Operand, second: Operand, bits: int, definitions: Mapping[str, Instruction]
+    first: Operand, second: Operand, bits: int, definitions: Mapping[str, Instruction], wraps_not: str
 ) -> int | None:
-    """`first` less `second`, both of `bits` bits, as a signed number; None if it is no constant."""
+    """`first` less `second`, both of `bits` bits, as a signed number; None if it is no constant.
+
+    wraps_not: SIGNED or UNSIGNED, as which no sum or product on the way may wrap.
+    """
     tally: Tally[str] = Tally()
     ends = [
-        _add(tally, value, times, IntType(bits), definitions, MOST_STEPS)
+        _add(tally, value, times, IntType(bits), definitions, wraps_not, MOST_STEPS)
         for value, times in ((first, 1), (second, -1))
     ]
     modulus = 1 << bits
@@ -35,6 +39,7 @@ def _add(
     times: int,
     type_: IntType,
     definitions: Mapping[str, Instruction],
+    wraps_not: str,
     steps: int,
 ) -> int | None:
     """Adds a multiple of a value to the multiples of names in `tally`; its constant part."""
@@ -44,9 +49,9 @@ def _add(
         return None
     one = definitions.get(value.name)
     if one is not None and one.type == type_ and steps:
-        parts = _parts(one)
+        parts = _parts(one, wraps_not)
         found = [
-            _add(tally, part, times * factor, type_, definitions, steps // len(parts))
+            _add(tally, part, times * factor, type_, definitions, wraps_not, steps // len(parts))
             for part, factor in parts
         ]
         if parts:
@@ -55,9 +60,10 @@ def _add(
     return 0
 
 
-def _parts(one: Instruction) -> tuple[tuple[Operand, int], ...]:
+def _parts(one: Instruction, wraps_not: str) -> tuple[tuple[Operand, int], ...]:
     """The values that an operation sums up, with their factors; none if it may wrap, or is no sum."""
-    if not WRAPS_NOT & set(one.flags):
+    disjoint = one.opcode == "or" and "disjoint" in one.flags
+    if wraps_not not in one.flags and not disjoint:
         return ()
     if one.opcode in ("add", "sub", "or"):
         return (one.operands[0], 1), (one.operands[1], -1 if one.opcode == "sub" else 1)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule.distances import distance
+from hlsgen.schedule.distances import SIGNED, UNSIGNED, distance
 from hlsgen.schedule.ir import (
     Block,
     Constant,
@@ -382,8 +382,7 @@ def _last(
         if compared is None or compared.opcode != "icmp":
             continue
         if origin is not None:
-            apart = distance(compared.operands[1], origin, bits, definitions)
-            compared = replace(compared, operands=(compared.operands[0], Constant(apart)))
+            compared = _counted_from(origin, compared, bits, definitions)
         before = name == loop.header and name not in loop.latches
         last = _bound(
             compared, phi, bits, start, step, leaves_if=outside[0], before=before, definitions=definitions
@@ -391,6 +390,17 @@ def _last(
         if last is not None:
             return last
     return None
+
+
+def _counted_from(
+    origin: Operand, compared: Instruction, bits: int, definitions: Mapping[str, Instruction]
+) -> Instruction:
+    """A comparison with a bound, as if the value were zero that a counter starts from: with sign, since what
+    lies in front of that is negative."""
+    wraps_not = UNSIGNED if compared.predicate.startswith("u") else SIGNED
+    apart = distance(compared.operands[1], origin, bits, definitions, wraps_not)
+    predicate = compared.predicate.replace("u", "s") if wraps_not == UNSIGNED else compared.predicate
+    return replace(compared, predicate=predicate, operands=(compared.operands[0], Constant(apart)))
 
 
 def _bound(

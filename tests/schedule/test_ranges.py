@@ -356,3 +356,82 @@ def test_a_counter_by_a_step_leaves_its_start() -> None:
             }
             found = addresses.residue(form, modulus)
             assert found == (rests.pop() if len(rests) == 1 else None)
+
+
+FROM_A_VALUE = """define void @top(i8 %x) {{
+entry:
+  %twice = mul {flag} i8 %x, {factor}
+  %start = add {flag} i8 %twice, {first}
+  %one = add {flag} i8 %x, {more}
+  %again = mul {flag} i8 %one, {factor}
+  %limit = add {flag} i8 %again, {last}
+  br label %head
+head:
+  %i = phi i8 [ %start, %entry ], [ %next, %body ]
+  %c = icmp {predicate} i8 %i, %limit
+  br i1 %c, label %{true}, label %{false}
+body:
+  %next = add {flag} i8 %i, {step}
+  br label %head
+out:
+  ret void
+}}
+"""
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    flag=st.sampled_from(["nsw", "nuw", "nuw nsw", ""]),
+    factor=st.sampled_from([1, 2, 3]),
+    numbers=st.tuples(*[st.integers(-3, 9)] * 3),
+    step=st.sampled_from([-2, -1, 1, 1, 2, 3]),
+    predicate=st.sampled_from(PREDICATES),
+    stays_if=st.booleans(),
+)
+def test_loops_between_values_a_constant_apart_are_counted(
+    flag: str, factor: int, numbers: tuple[int, int, int], step: int, predicate: str, stays_if: bool
+) -> None:
+    first, more, last = numbers
+    true, false = ("body", "out") if stays_if else ("out", "body")
+    text = FROM_A_VALUE.format(
+        flag=flag,
+        factor=factor,
+        first=first,
+        more=more,
+        last=last,
+        step=step,
+        predicate=predicate,
+        true=true,
+        false=false,
+    )
+    trips = ranges_of(read_module(text).functions["top"]).counters["i"].trips
+    assert flag or trips is None, "what may wrap is not known"
+    for x in range(-128, 128) if trips is not None else ():
+        sums = [x * factor, x * factor + first, x + more, (x + more) * factor, (x + more) * factor + last]
+        values = counted(signed(sums[1], 8), step, predicate, signed(sums[4], 8), stays_if, False)
+        if values is None or not defined([x, *sums], [first, more, last, factor], flag):
+            continue
+        if keeps_counting(values, step, flag):
+            assert trips == len(values)
+
+
+def keeps_counting(values: list[int], step: int, flag: str) -> bool:
+    """Whether a counter of eight bits never wraps, as its flags promise."""
+    if "nuw" in flag and any(not 0 <= one % 256 + step < 256 or step < 0 for one in values):
+        return False
+    return "nsw" not in flag or all(one + step == signed(one + step, 8) for one in values)
+
+
+def defined(values: list[int], constants: list[int], flag: str) -> bool:
+    """Whether sums and products keep what their flags promise of eight bits."""
+    if "nuw" in flag and (min(values + constants) < 0 or max(values) > 255):
+        return False
+    return "nsw" not in flag or all(one == signed(one, 8) for one in values)
+
+
+def test_two_steps_from_a_counter_on_are_counted() -> None:
+    text = FROM_A_VALUE.format(
+        flag="nsw", factor=2, first=0, more=1, last=0, step=1, predicate="slt", true="body", false="out"
+    )
+    counter = ranges_of(read_module(text).functions["top"]).counters["i"]
+    assert (counter.start, counter.trips, counter.values) == (None, 2, None)

@@ -82,17 +82,6 @@ def says_guessed(edge: Carried | None, least: int) -> Iterator[str]:
     yield f"the II is {least} or more: {what} cannot be told"
 
 
-def says_leaving(ways_out: int, *, automatic: bool) -> Iterator[str]:
-    """That the II of a pipeline that a pragma asks for is open where a loop has another way out, as a break.
-
-    Of two such loops, of two owners, whose II nothing else keeps above 1 both have 2 (ksw_hls.h:85 of
-    AngelJeriko/FPGA-speed-up-Project, path_planner_3d.cpp:117 of BrianHadianSTEI23/uav-sim); of two that
-    nobody asked for both have 1.
-    """
-    if ways_out > 1 and not automatic:
-        yield f"the II is 1 or more: what one of {ways_out} ways out of the loop costs cannot be told"
-
-
 def says_unknown(region: Region, builder: RegionBuilder, place_of: Callable[[Loop], str]) -> list[str]:
     """Why nothing can be said of the II: loops that stay rolled, functions of which nothing is known,
     pointers that are one of several."""

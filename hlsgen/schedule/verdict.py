@@ -31,7 +31,6 @@ from hlsgen.schedule.open_questions import (
     says_between,
     says_broken,
     says_guessed,
-    says_leaving,
     says_lowered,
     says_reordered,
     says_shared,
@@ -109,7 +108,7 @@ class Verdict:
                 around=frozenset(around),
                 trips=builder.ranges.trips.get(loop.header) or 1,
                 kept={memory for memory in accesses if automatic and self._is_written_by_copies(memory)},
-                leaves=self._ways_out(),
+                leaves=len(loop.leaving(builder.function)),
                 tells_chosen=builder.tells_chosen,
             )
             wait_for_answers(self.region, {promise.memory for promise in promises})
@@ -244,7 +243,6 @@ class Verdict:
             *says_reordered(recurrence, self.delays),
             *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
             *says_guessed(self.open_edge, least),
-            *(says_leaving(self._ways_out(), automatic=self.automatic) if high == 1 else ()),
             *shared,
             *(says_lowered(high, self.target) if lowered else ()),
             *(says_shifted(self.region.nodes, self._recurring(), low) if stretched else ()),
@@ -332,10 +330,6 @@ class Verdict:
     def _depth(self, shown: Schedule) -> int:
         """The depth, with accesses in the order of their ports."""
         return in_turn(self.region, self.uses, self.timings, self.delays.budget_ns, shown).depth
-
-    def _ways_out(self) -> int:
-        """The places at which an iteration may end the loop."""
-        return len(self.loop.leaving(self.builder.function)) if self.loop is not None else 0
 
     def _trips(self) -> int | None:
         """The iterations of the loop, with those that it is flattened with."""

@@ -252,16 +252,3 @@ extern "C" void products_of_rows(const float in[96], const float weights[32][96]
     }
     for (int i = 0; i < 32; ++i) out[i] = sums[i];
 }
-
-// a second way out, in a pipeline that a pragma asks for
-extern "C" void falling(const int first, const int step, int count, int out[256]) {
-    static int words[256];
-    words[1] = first;
-work:
-    for (int i = 2; i < 256; ++i) {
-#pragma HLS pipeline II=1
-        if (i > count || words[i - 1] <= step) break;
-        words[i] = words[i - 1] - step;
-    }
-    for (int i = 0; i < 256; ++i) out[i] = words[i];
-}

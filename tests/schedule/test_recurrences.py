@@ -140,10 +140,3 @@ def test_products_that_may_share_multipliers_leave_a_long_interval_open() -> Non
     loop = schedules("2022.2", K26, 3.333, None)["shared"]
     assert loop.interval is None
     assert "17 products share multipliers" in loop.reasons[0]
-
-
-def test_a_second_way_out_of_a_pipeline_that_is_asked_for_is_open() -> None:
-    """AngelJeriko/FPGA-speed-up-Project ksw_hls.h:85, 2025.2: II 2, where nothing else keeps it above 1."""
-    found = schedules("2025.2", ZYNQ, 10.0, None)["falling"]
-    assert found.interval is None and found.between == (1, 1)
-    assert found.reasons == ("the II is 1 or more: what one of 2 ways out of the loop costs cannot be told",)

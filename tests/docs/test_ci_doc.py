@@ -47,6 +47,13 @@ def commands() -> list[str]:
     return [step["run"] for step in steps() if "run" in step and "if" not in step]
 
 
+@pytest.fixture(scope="module")
+def built(folder: Path) -> Path:
+    """The folder once the pipelines' build has run in it."""
+    assert run(*shlex.split(commands()[1])[1:]).exit_code == 0
+    return folder
+
+
 def keep() -> subprocess.CompletedProcess[str]:
     words = shlex.split(next(one for one in commands() if "keep.py" in one))
     assert words[0] == "python"
@@ -60,27 +67,25 @@ def test_both_pipelines_install_and_then_do_the_same() -> None:
     assert set(WORKFLOW[True]) == {"push", "pull_request"}
 
 
-def test_the_pipelines_commands_run_and_leave_what_is_kept(folder: Path) -> None:
-    build = commands()[1]
-    assert build in blocks(DOC, "console")[0]
-    assert run(*shlex.split(build)[1:]).exit_code == 0
+def test_the_pipelines_commands_run_and_leave_what_is_kept(built: Path) -> None:
+    assert commands()[1] in blocks(DOC, "console")[0]
     uploaded = steps()[-1]["with"]["path"].split()
     reported = GITLAB["kernel"]["artifacts"]["reports"]["junit"]
     assert uploaded == [reported, *GITLAB["kernel"]["artifacts"]["paths"]]
     for path in (*uploaded, "build/net/report.md"):
-        assert (folder / path).exists(), path
+        assert (built / path).exists(), path
     assert ET.parse(reported).getroot().get("failures") == "0"
     (summary,) = (step["run"] for step in steps() if "GITHUB_STEP_SUMMARY" in step.get("run", ""))
     assert summary.split()[1] == "build/net/report.md"
 
 
-def test_kept_figures(folder: Path) -> None:
+def test_kept_figures(built: Path) -> None:
     """New ones are written and end a pipeline; equal ones pass; a worse one fails, a better one is said."""
     first = keep()
     assert first.returncode == 1 and "look at it and commit it" in first.stderr
-    kept = json.loads((folder / "kept.json").read_text())
+    kept = json.loads((built / "kept.json").read_text())
     assert (keep().returncode, keep().stdout) == (0, "")
-    report = json.loads((folder / "build/net/report.json").read_text())
+    report = json.loads((built / "build/net/report.json").read_text())
     for kind, change, code in (
         ("frames_per_s", 1, 1),
         ("frames_per_s", -1, 0),
@@ -88,16 +93,16 @@ def test_kept_figures(folder: Path) -> None:
         ("dsp", 1, 0),
         ("uram", -1, 1),
     ):
-        (folder / "kept.json").write_text(json.dumps({**kept, kind: kept[kind] + change}))
+        (built / "kept.json").write_text(json.dumps({**kept, kind: kept[kind] + change}))
         found = keep()
         assert found.returncode == code, found.stderr
         assert found.stdout.startswith(("better", "WORSE")[code] + f": {kind} ")
     assert kept["frames_per_s"] == report["performance"]["frames_per_s"]
 
 
-def test_estimate_has_the_figures_that_are_kept(folder: Path) -> None:
+def test_estimate_has_the_figures_that_are_kept(built: Path) -> None:
     result = run(*shlex.split(blocks(DOC, "console")[1])[1:])
-    found, kept = json.loads(result.stdout), json.loads((folder / "build/net/report.json").read_text())
+    found, kept = json.loads(result.stdout), json.loads((built / "build/net/report.json").read_text())
     assert found["performance"]["frames_per_s"] == kept["performance"]["frames_per_s"]
     assert {found["total"][kind] == kept["total"][kind] for kind in ("dsp", "bram18", "lut")} == {True}
 

@@ -5,9 +5,9 @@ Its log says `Inferring pragma 'array_partition type=complete dim=1' for array .
 In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
 constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in (none was
 seen of a parameter); never of the top's own arrays and AXI ports (Stream-HLS: 4 reads of such an array keep
-the II at 2, where local ones of the same loop are split), or for what no unrolled loop accesses. For
-pipelines that no pragma asks for it does so from 2023.2 on. One dimension after the other, from the innermost
-on.
+the II at 2, where local ones of the same loop are split), or for what no unrolled loop accesses, unless it
+only reads. For pipelines that no pragma asks for it does so from 2023.2 on. One dimension after the other,
+from the innermost on.
 """
 
 from __future__ import annotations

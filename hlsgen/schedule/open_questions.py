@@ -140,7 +140,7 @@ def is_open_between(
     Of a single sum whose chain is `stretched` beyond the budget it is the lower one. Of sums in a pipeline
     that nobody asked for it is the one within the budget, if the tool was seen to take their core at this
     clock: in all loops of four owners (wzzz724/Vitis_learning, DoPhuXuan/u250: 7 of 6 and 7), and in none of
-    a fifth (giuliocapecchi/MLP_HLS: 6 of 4 and 5). Of others it was a third as often.
+    a fifth (giuliocapecchi/MLP_HLS: 6 of 4 and 5). Others stay open.
     """
     steps = recurrence.steps if recurrence is not None else ()
     cores = [step for step in steps if step.kind in FLOATS]

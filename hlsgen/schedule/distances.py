@@ -69,7 +69,9 @@ def _parts(one: Instruction, wraps_not: str) -> tuple[tuple[Operand, int], ...]:
         return (one.operands[0], 1), (one.operands[1], -1 if one.opcode == "sub" else 1)
     if one.opcode not in ("mul", "shl"):
         return ()
-    second = one.operands[1]
+    first, second = one.operands
+    if one.opcode == "mul" and isinstance(first, Constant):
+        first, second = second, first  # as it stands in the source: 2 * i
     if not isinstance(second, Constant) or second.value is None:
         return ()
-    return ((one.operands[0], second.value if one.opcode == "mul" else 1 << second.value),)
+    return ((first, second.value if one.opcode == "mul" else 1 << second.value),)

@@ -360,10 +360,10 @@ def test_a_counter_by_a_step_leaves_its_start() -> None:
 
 FROM_A_VALUE = """define void @top(i8 %x) {{
 entry:
-  %twice = mul {flag} i8 %x, {factor}
+  %twice = mul {flag} i8 {product}
   %start = add {flag} i8 %twice, {first}
   %one = add {flag} i8 %x, {more}
-  %again = mul {flag} i8 %one, {factor}
+  %again = mul {flag} i8 {again}
   %limit = add {flag} i8 %again, {last}
   br label %head
 head:
@@ -387,15 +387,23 @@ out:
     step=st.sampled_from([-2, -1, 1, 1, 2, 3]),
     predicate=st.sampled_from(PREDICATES),
     stays_if=st.booleans(),
+    source_order=st.booleans(),
 )
 def test_loops_between_values_a_constant_apart_are_counted(
-    flag: str, factor: int, numbers: tuple[int, int, int], step: int, predicate: str, stays_if: bool
+    flag: str,
+    factor: int,
+    numbers: tuple[int, int, int],
+    step: int,
+    predicate: str,
+    stays_if: bool,
+    source_order: bool,
 ) -> None:
     first, more, last = numbers
     true, false = ("body", "out") if stays_if else ("out", "body")
     text = FROM_A_VALUE.format(
         flag=flag,
-        factor=factor,
+        product=f"{factor}, %x" if source_order else f"%x, {factor}",
+        again=f"{factor}, %one" if source_order else f"%one, {factor}",
         first=first,
         more=more,
         last=last,
@@ -431,7 +439,16 @@ def defined(values: list[int], constants: list[int], flag: str) -> bool:
 
 def test_two_steps_from_a_counter_on_are_counted() -> None:
     text = FROM_A_VALUE.format(
-        flag="nsw", factor=2, first=0, more=1, last=0, step=1, predicate="slt", true="body", false="out"
+        flag="nsw",
+        product="2, %x",
+        again="2, %one",
+        first=0,
+        more=1,
+        last=0,
+        step=1,
+        predicate="slt",
+        true="body",
+        false="out",
     )
     counter = ranges_of(read_module(text).functions["top"]).counters["i"]
     assert (counter.start, counter.trips, counter.values) == (None, 2, None)

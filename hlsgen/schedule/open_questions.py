@@ -21,6 +21,7 @@ from hlsgen.schedule.pointers import variables_of
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.recurrences import waiting_for_themselves
 from hlsgen.schedule.region import RegionBuilder
+from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.results import Recurrence
 
 
@@ -129,6 +130,7 @@ def says_broken(broken: Iterable[Broken]) -> Iterator[str]:
 
 _SUM = frozenset(["phi", "register_write"])
 SEVERAL = 2
+_DISAGREE = (2024, 1)
 """Sums in a row from which on there is another order of them."""
 
 
@@ -145,6 +147,8 @@ def is_open_between(
     steps = recurrence.steps if recurrence is not None else ()
     cores = [step for step in steps if step.kind in FLOATS]
     others = [step for step in steps if step.kind not in FLOATS and step.kind not in _SUM]
+    if cores and delays.library.speed.family == "zynq" and release_of(delays.version) >= _DISAGREE:
+        return True
     if stretched and len(cores) == 1 and not others:
         return False
     sums = [

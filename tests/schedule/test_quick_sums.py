@@ -100,3 +100,12 @@ def test_a_sum_whose_adder_was_never_seen_at_the_clock_is_open() -> None:
     """acri-room/hls-challenge-labs lab4, xcu200 at 500 MHz: II 13 of an adder of 12 cycles, made up here."""
     found = scheduled("by_itself", "2022.1", ("xcu200-fsgd2104-2-e", 2.0))
     assert found.interval is None and found.between == (12, 13)
+
+
+@pytest.mark.parametrize("top", ["total", "by_itself"])
+def test_sums_of_zynq_are_open_from_2024_on(top: str) -> None:
+    """SoHam-56/MatSoC StatsCalc.cpp:96, xc7z020-1 at 10 ns, 2024.2: II 6, and giuliocapecchi/MLP_HLS, of an
+    adder of four cycles; abyanzaim6000-source/LENET5_FPGA has 4 and 5."""
+    found = scheduled(top, "2024.2", ("xc7z020-clg400-1", 10.0))
+    assert found.interval is None and found.between == (4, 5)
+    assert scheduled(top, "2023.1", ("xc7z020-clg400-1", 10.0)).interval in (4, 5)

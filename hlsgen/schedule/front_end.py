@@ -123,8 +123,10 @@ def _without_place(units: Sequence[Marked]) -> tuple[Unplaced, ...]:
 
 
 def _compiled_as_any(units: Sequence[_Unit]) -> tuple[Marked, frozenset[int], str]:
-    """What the first of them gives that compiles. Raises SourceError: that of the first, where none does."""
+    """What the first of them gives that compiles. Raises SourceError: where none does that of the first, or of
+    one in the same language that has fewer problems, since it is past what headers of ours remedy."""
     refused: list[SourceError] = []
+    alike: list[SourceError] = []
     for unit in units:
         if refused and not unit.language.remedies.search(str(refused[0])):
             continue
@@ -132,7 +134,8 @@ def _compiled_as_any(units: Sequence[_Unit]) -> tuple[Marked, frozenset[int], st
             return unit.compiled()
         except SourceError as error:
             refused.append(error)
-    raise refused[0]
+            alike += [error] if unit.language.driver == units[0].language.driver else []
+    raise min(alike, key=lambda error: len(error.problems))
 
 
 @dataclass(frozen=True)

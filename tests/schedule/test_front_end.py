@@ -77,6 +77,22 @@ def test_an_error_of_the_source_has_its_place(tmp_path: Path) -> None:
 
 
 @needs_clang
+def test_what_headers_of_ours_remedy_is_not_what_is_shown(tmp_path: Path) -> None:
+    """ybxs887/SAA GEMM.hpp: std::cout without its header, as the vendor's allow, hid what defines twice."""
+    source = tmp_path / "twice.cpp"
+    source.write_text(
+        "#include <ap_int.h>\n"
+        "void say() { std::cout << 1; std::cout << 2; }\n"
+        "void f(int &a) { a = 1; }\n"
+        "void f(int &a) { a = 2; }\n"
+    )
+    with pytest.raises(SourceError) as error:
+        compile_to_ir([source])
+    (problem,) = error.value.problems
+    assert "redefinition of 'f'" in problem.message
+    assert problem.place is not None and problem.place.line == 4
+
+
 def test_a_header_is_found_behind_the_path_of_another_machine(tmp_path: Path) -> None:
     source = '#include "C:/xilinx/Vitis/2024.2/include/ap_int.h"\nap_int<5> top(ap_int<4> x) { return x; }\n'
     assert "i5" in ir_of(tmp_path, source).ir

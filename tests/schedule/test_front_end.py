@@ -93,6 +93,7 @@ def test_what_headers_of_ours_remedy_is_not_what_is_shown(tmp_path: Path) -> Non
     assert problem.place is not None and problem.place.line == 4
 
 
+@needs_clang
 def test_a_header_is_found_behind_the_path_of_another_machine(tmp_path: Path) -> None:
     source = '#include "C:/xilinx/Vitis/2024.2/include/ap_int.h"\nap_int<5> top(ap_int<4> x) { return x; }\n'
     assert "i5" in ir_of(tmp_path, source).ir

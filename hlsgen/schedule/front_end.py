@@ -123,8 +123,8 @@ def _without_place(units: Sequence[Marked]) -> tuple[Unplaced, ...]:
 
 
 def _compiled_as_any(units: Sequence[_Unit]) -> tuple[Marked, frozenset[int], str]:
-    """What the first of them gives that compiles. Raises SourceError: where none does that of the first, or of
-    one in the same language that has fewer problems, since it is past what headers of ours remedy."""
+    """What the first of them gives that compiles. Raises SourceError: where none does that of the first, or
+    of one in the same language that has fewer problems, since it is past what headers of ours remedy."""
     refused: list[SourceError] = []
     alike: list[SourceError] = []
     for unit in units:

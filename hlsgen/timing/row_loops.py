@@ -6,8 +6,7 @@ many are made as there are layers that differ.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -20,6 +19,7 @@ from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.processes import Process
 from hlsgen.layers.stage import Schedule, Times
 from hlsgen.timing.events import Index, Loop, before, last_not_after
+from hlsgen.timing.last_used import LastUsed
 from hlsgen.timing.rows import Pattern, Rows, Spans, block_words
 
 Side = Literal["reads", "writes"]
@@ -157,25 +157,7 @@ def _picked(target: Pattern, spans: Spans) -> list[tuple[int, int, Pick, int]]:
     return [(begin, end, _pick(inside[begin:end]), int(block[begin])) for begin, end in pairwise(cuts)]
 
 
-class _Known:
-    """The loops that were used last."""
-
-    def __init__(self) -> None:
-        self.loops: OrderedDict[Hashable, RowLoop] = OrderedDict()
-
-    def find(self, key: Hashable) -> RowLoop | None:
-        found = self.loops.get(key)
-        if found is not None:
-            self.loops.move_to_end(key)
-        return found
-
-    def keep(self, key: Hashable, loop: RowLoop) -> None:
-        self.loops[key] = loop
-        if len(self.loops) > MOST_KNOWN:
-            self.loops.popitem(last=False)
-
-
-_known = _Known()
+_known = LastUsed[RowLoop](MOST_KNOWN)
 
 
 def row_loop(

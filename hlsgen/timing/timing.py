@@ -8,13 +8,15 @@ frame is loaded at a DDR word a cycle, after the port's latency: what DDR carrie
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.short_repr import Brief
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.timing.critical_cycles import CriticalCycle, Wait, find_critical_cycle
+from hlsgen.timing.last_used import LastUsed
+from hlsgen.timing.period_search import PeriodSearch
 from hlsgen.timing.relaxation import Plan, Relaxation, frames_of_period
 from hlsgen.timing.stalls import Asking, waiting
 
@@ -25,6 +27,8 @@ MOST_WORDS = 1 << 25
 """The most words of all streams in a period: a gigabyte or two of times is kept for them."""
 MOST_PUSHED = 4
 """Times that a critical cycle is looked for once there must be one; then longer periods are tried."""
+MOST_TIMINGS = 64
+"""Timings that are kept, the last ones used: searches come to the same kernel again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +88,33 @@ def simulate(
     Raises DesignError: it stands still with them.
     """
     depths = depths or {name: stream.depth for name, stream in pipeline.streams.items()}
+    asked = _depends_on(pipeline, depths, latencies or {})
+    found = None if asked is None else _known.find(asked)
+    if found is None:
+        found = _simulated(pipeline, depths, latencies)
+        if asked is not None:
+            _known.keep(asked, found)
+    return found
+
+
+_known = LastUsed[Timing](MOST_TIMINGS)
+
+
+def _depends_on(
+    pipeline: Pipeline, depths: Mapping[str, int], latencies: Mapping[str, int]
+) -> Hashable | None:
+    """All that a kernel's timing depends on; None where the schedule of a process cannot be told so."""
+    if any(process.rhythm is None for process in pipeline.processes):
+        return None
+    processes = tuple(
+        (one.name, one.rhythm, latencies.get(one.name, one.latency), one.reads, one.writes)
+        for one in pipeline.processes
+    )
+    streams = tuple((name, stream.words, depths[name]) for name, stream in pipeline.streams.items())
+    return frames_of_period(pipeline), processes, streams
+
+
+def _simulated(pipeline: Pipeline, depths: Mapping[str, int], latencies: Mapping[str, int] | None) -> Timing:
     steady, waits = steady_state(pipeline, depths, latencies)
     call = one_call(pipeline, depths, latencies=latencies)
     spans = [_span(call, number) for number in range(len(pipeline.processes))]
@@ -140,11 +171,12 @@ def steady_state(
     """All times of a period, and what makes it longer than the iterations of the slowest process.
 
     Begins with that one's iterations as the period, and lengthens it by every circle that takes longer; where
-    none shows among those that take just the period, the least period with which it settles is searched for.
+    there are many of these, or none shows among those that take just the period, the least period with which
+    it settles is searched for.
     Raises DesignError: a circle takes no period at all, so the kernel stands still.
     """
     plan = Plan(pipeline, None, latencies)
-    tried = [_Tried(period=part.period, short=part.period - 1) for part in plan.parts]
+    tried = [PeriodSearch(period=part.period, short=part.period - 1) for part in plan.parts]
     anchors = [part.slowest for part in plan.parts]
     waits: tuple[Wait, ...] = ()
     while True:
@@ -165,33 +197,6 @@ def steady_state(
             number = next(n for n, part in enumerate(plan.parts) if held in part.processes)
             tried[number].at_least(critical.least_period)
             anchors[number] = held
-
-
-@dataclass
-class _Tried:
-    """The search for a part's period, in cycles: `short` is known to be too short, `long` to be enough."""
-
-    period: int
-    short: int
-    long: int | None = None
-    step: int = 1
-
-    def at_least(self, period: int) -> None:
-        self.period, self.short = period, period - 1
-
-    def too_short(self) -> None:
-        """Farther and farther up, until one is enough; then halfway."""
-        self.short = self.period
-        self.period += self.step
-        self.step *= 2
-        if self.long is not None:
-            self.period = max(self.short + 1, (self.short + self.long) // 2)
-
-    def enough(self) -> bool:
-        """Whether a shorter one is still to be tried."""
-        self.long = self.period
-        self.period = max(self.short + 1, (self.short + self.long) // 2)
-        return self.period < self.long
 
 
 def _settle(relaxation: Relaxation) -> tuple[bool, CriticalCycle | None]:

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from hlsgen.base.errors import DesignError
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.layers.stage import Fold, Times
-from hlsgen.timing import row_loops, rows
+from hlsgen.timing import row_loops, rows, timing
 from hlsgen.timing.events import NEVER, before, running_maxima
 from hlsgen.timing.fifos import fifo_depths
+from hlsgen.timing.last_used import LastUsed
 from hlsgen.timing.row_loops import pieces_between
 from hlsgen.timing.row_sums import RowSums
 from hlsgen.timing.rows import Rows, pattern_of
@@ -28,8 +29,12 @@ from tests.timing.test_timing import depths_of, emitted, kernels, residual
 
 @contextmanager
 def blocks_of(fewest: int, most: int) -> Iterator[None]:
-    """Blocks of at least, and at most, so many words."""
-    with mock.patch.object(rows, "FEWEST_WORDS", fewest), mock.patch.object(rows, "MOST_WORDS", most):
+    """Blocks of at least, and at most, so many words; nothing is known of before."""
+    with (
+        mock.patch.object(rows, "FEWEST_WORDS", fewest),
+        mock.patch.object(rows, "MOST_WORDS", most),
+        mock.patch.object(timing, "_known", LastUsed(timing.MOST_TIMINGS)),
+    ):
         yield
 
 
@@ -134,7 +139,8 @@ def test_every_word_moves_as_in_the_slow_run_however_long_blocks_are(
 def test_loops_are_made_of_processes_that_differ(convolutions: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times as many layers, all alike, make no more of them."""
     pipeline = emitted(residual(7, 9, convolutions=convolutions))
-    monkeypatch.setattr(row_loops, "_known", row_loops._Known())
+    monkeypatch.setattr(row_loops, "_known", LastUsed(row_loops.MOST_KNOWN))
+    monkeypatch.setattr(timing, "_known", LastUsed(timing.MOST_TIMINGS))
     made = mock.Mock(wraps=row_loops._loop)
     monkeypatch.setattr(row_loops, "_loop", made)
     simulate(pipeline)

@@ -63,6 +63,18 @@ def test_what_does_not_compile_says_so_each_time(tmp_path: Path, kept: Path) -> 
     assert not (kept / NOTES).exists()
 
 
+def test_the_standard_headers_are_compiled_once_for_options_that_agree(tmp_path: Path, kept: Path) -> None:
+    def headers() -> set[Path]:
+        return set(kept.glob("headers-*/standard.h.gch"))
+
+    made(tmp_path / "a", kept, 5)
+    first = headers()
+    made(tmp_path / "a", kept, 6)
+    assert len(first) == 1 and headers() == first
+    assert made(tmp_path / "a", kept, 6, "-std=c++14") == ("6", "compiled")
+    assert len(headers()) == 2
+
+
 def test_objects_and_libraries_are_the_compilers_own_affair(tmp_path: Path, kept: Path) -> None:
     (tmp_path / "part.cpp").write_text("int part() { return 3; }\n")
     command = [FOLDER / "g++", "-c", tmp_path / "part.cpp", "-o", tmp_path / "part.o"]

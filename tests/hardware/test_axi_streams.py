@@ -30,6 +30,7 @@ from hlsgen.model.ir import run_golden
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.targets.board import load_board
 from tests.hardware.test_ports import Case, cases
+from tests.support.examples import compiled
 from tests.support.pipelines import assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 
 U200 = load_board("u200")
@@ -54,7 +55,7 @@ def design(interface: Any, **options: Any) -> StreamingNetwork:
 
 
 @settings(
-    max_examples=2,
+    max_examples=compiled(2),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

@@ -18,6 +18,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import Graph, Port, run_golden
+from tests.support.examples import compiled
 from tests.support.pipelines import assert_pipeline_exact, build_pipeline, random_codes
 
 BYTE = FixedType(8, 8)
@@ -73,7 +74,7 @@ def side_by_side(pairs: list[tuple[Conv2d, Fold, Conv2d, Fold]]) -> tuple[Graph,
 
 # no shrinking: each example is a compilation
 @settings(
-    max_examples=6,
+    max_examples=compiled(3),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

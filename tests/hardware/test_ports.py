@@ -35,6 +35,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import run_golden
 from hlsgen.targets.board import load_board
+from tests.support.examples import compiled
 from tests.support.pipelines import Built, build_pipeline, random_codes, side_by_side
 
 CASES = 6
@@ -147,7 +148,7 @@ def assert_memory_exact(built: Built, inputs: Mapping[str, Codes], folder: Path)
 
 # no shrinking: each example is a compilation
 @settings(
-    max_examples=4,
+    max_examples=compiled(2),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

@@ -22,6 +22,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
 from tests.layers.test_conv2d_stage import small
+from tests.support.examples import compiled
 from tests.support.kernels import conv
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
@@ -57,7 +58,7 @@ def folded(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
 
 # no shrinking: each example is a compilation
 @settings(
-    max_examples=6,
+    max_examples=compiled(3),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

@@ -17,6 +17,7 @@ from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv_folding import Folding, Order
 from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
+from tests.support.examples import compiled
 from tests.support.kernels import ZCU102, assert_exact, conv, emit_kernel, frames_for, run_kernel
 
 FIXED16 = {"input_type": "fixed<16,6>", "weight_type": "fixed<16,2>"}
@@ -185,7 +186,7 @@ def cases(draw: st.DrawFn, *, of_winograd: bool = False) -> tuple[Conv2d, Foldin
 
 
 @settings(
-    max_examples=60,
+    max_examples=compiled(24),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
+from tests.support.examples import compiled
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
 from tests.support.pipelines import assert_layers_exact
@@ -27,7 +28,7 @@ def folded(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
 
 # no shrinking: each example is a compilation
 @settings(
-    max_examples=6,
+    max_examples=compiled(3),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

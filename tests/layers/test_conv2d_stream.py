@@ -35,6 +35,7 @@ from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
 from hlsgen.timing.deadlock import least_depths, runs_through
 from tests.layers.test_dense_stage import codes, dense
+from tests.support.examples import compiled
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
 from tests.support.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side
@@ -164,7 +165,7 @@ def drawn(draw: st.DrawFn) -> Streamed:
 
 # no shrinking: each example is a compilation
 @settings(
-    max_examples=2,
+    max_examples=compiled(2),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

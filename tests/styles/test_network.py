@@ -17,6 +17,7 @@ from hlsgen.cli.commands import cli
 from hlsgen.csim.compiler import reference_headers
 from hlsgen.designfile.constraints import NetworkConstraints, WeightConstraints
 from hlsgen.model.precision import Precision
+from tests.support.examples import compiled
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 nn = torch.nn
@@ -318,7 +319,7 @@ def networks(draw: st.DrawFn) -> tuple[object, tuple[int, int, int]]:
 
 
 @settings(
-    max_examples=10,
+    max_examples=compiled(6),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

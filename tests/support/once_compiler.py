@@ -1,7 +1,9 @@
 """g++ as tests have it: at -O1 what users compile at more, and once what several tests compile alike.
 
 tests/support/compiler/g++ runs this as a program; tests/support/compiled_once.py puts that before the real
-one in PATH, and says which that is.
+one in PATH, and says which that is. The headers of the standard library are compiled once for all that has
+the same options: a quarter of what a small kernel takes. What includes too few of them shows in the tests
+that compile as users do.
 """
 
 from __future__ import annotations
@@ -23,6 +25,24 @@ OTHER_RESULTS = frozenset(["-c", "-E", "-S", "-M", "-MM", "-MD", "-MMD", "-share
 OTHER_PARTS = ("@", "-l", "-L", "-Wl,", "-fsanitize", "-flto", "--coverage")
 READ_BEFORE = ("-I", "-isystem", "-include")
 """Options of the preprocessor, whose result has what they name."""
+STANDARD = (
+    *(
+        "algorithm",
+        "array",
+        "chrono",
+        "cmath",
+        "cstddef",
+        "cstdint",
+        "cstdio",
+        "cstdlib",
+        "cstring",
+        "fstream",
+    ),
+    *("functional", "iostream", "limits", "map", "memory", "string", "type_traits", "utility", "vector"),
+)
+"""Headers that testbenches and what they include have in common."""
+ALIKE = ("-std=", "-O", "-f", "-m", "-D", "-g", "-p")
+"""Options that compiled headers and what includes them must have in common."""
 
 
 def parts_of(arguments: Sequence[str]) -> tuple[str, list[str]] | None:
@@ -68,7 +88,8 @@ def compiled(compiler: str, kept: Path, arguments: Sequence[str]) -> int:
         shutil.copy(same, out)
         _note(kept, "reused")
         return 0
-    done = subprocess.run([compiler, *arguments], stderr=subprocess.PIPE)
+    before = _standard_headers(compiler, kept, [one for one in others if one.startswith(ALIKE)])
+    done = subprocess.run([compiler, *before, *arguments], stderr=subprocess.PIPE)
     sys.stderr.buffer.write(done.stderr)
     if not done.returncode and not done.stderr and Path(out).is_file():
         _note(kept, "compiled")
@@ -76,6 +97,20 @@ def compiled(compiler: str, kept: Path, arguments: Sequence[str]) -> int:
             shutil.copy(out, f"{same}.{os.getpid()}")
             os.replace(f"{same}.{os.getpid()}", same)
     return done.returncode if done.returncode >= 0 else 1
+
+
+def _standard_headers(compiler: str, kept: Path, options: Sequence[str]) -> list[str]:
+    """The arguments that include the standard library's headers; none while another process compiles them."""
+    folder = kept / f"headers-{hashlib.sha256(repr(options).encode()).hexdigest()}"
+    headers, compiled = folder / "standard.h", folder / "standard.h.gch"
+    with contextlib.suppress(OSError):
+        folder.mkdir()
+        headers.write_text("".join(f"#include <{name}>\n" for name in STANDARD))
+        made = folder / "made"
+        command = [compiler, *options, "-x", "c++-header", str(headers), "-o", str(made)]
+        if not subprocess.run(command, capture_output=True).returncode:
+            os.replace(made, compiled)
+    return ["-include", str(headers)] if compiled.is_file() else []
 
 
 def _note(kept: Path, word: str) -> None:

@@ -14,13 +14,14 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import run_golden
+from tests.support.examples import compiled
 from tests.support.pipelines import FRAMES, build_pipeline, random_codes, side_by_side
 
 CASES = 14
 """Layers in one kernel: a compilation takes a few seconds."""
 Case = tuple[Layer, Fold]
 few_kernels = settings(
-    max_examples=2,
+    max_examples=compiled(2),
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking would compile for many minutes
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],

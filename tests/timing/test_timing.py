@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -20,8 +21,10 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph, Port
 from hlsgen.timing import fifos
+from hlsgen.timing import timing as timing_module
 from hlsgen.timing.deadlock import runs_through
 from hlsgen.timing.fifos import fifo_depths
+from hlsgen.timing.last_used import LastUsed
 from hlsgen.timing.relaxation import Plan, Relaxation
 from hlsgen.timing.smallest_fifos import smallest_depths
 from hlsgen.timing.timing import Timing, one_call, simulate
@@ -277,6 +280,21 @@ def test_a_branch_holds_all_frames_that_are_under_way() -> None:
     two_frames = fifos.run_unbounded(pipeline, fifos.FRAMES).held
     shallow = {name: max(2, depth) for name, depth in two_frames.items()}
     assert simulate(pipeline, shallow).interval_cycles > pipeline.interval
+
+
+def test_a_kernel_is_simulated_once_and_anew_with_other_depths_or_latencies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Searches come to the same kernel again, as another object."""
+    monkeypatch.setattr(timing_module, "_known", LastUsed(timing_module.MOST_TIMINGS))
+    made = mock.Mock(wraps=timing_module._simulated)
+    monkeypatch.setattr(timing_module, "_simulated", made)
+    first = simulate(emitted(residual(7, 9)))
+    again = emitted(residual(7, 9))
+    assert simulate(again) == first and made.call_count == 1
+    simulate(again, {name: depth + 1 for name, depth in depths_of(again).items()})
+    simulate(again, latencies={again.processes[1].name: 40})
+    assert made.call_count == 3
 
 
 def test_what_does_not_repeat_itself_is_not_simulated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,12 +158,28 @@ def matched(expected: Sequence[Expected], found: Sequence[Found]) -> Iterator[tu
             (_elsewhere(one, ours), at, _other_trips(one, ours), int(index in used), index)
             for index, ours in enumerate(found)
             for at, (path, line) in enumerate(one.lines)
-            if line == ours.line and path.parts[-len(Path(ours.file).parts) :] == Path(ours.file).parts
+            if line == ours.line and _is_file(path, ours)
         ]
-        best = min(ranks, default=None)
-        if best:
-            used.add(best[-1])
-        yield one, found[best[-1]] if best else None
+        best = min(ranks)[-1] if ranks else _within(one, found)
+        if best is not None:
+            used.add(best)
+        yield one, None if best is None else found[best]
+
+
+def _within(expected: Expected, found: Sequence[Found]) -> int | None:
+    """The only pipelined loop within the nest that a sentence names; None if there are several."""
+    if expected.body is None:
+        return None
+    path, first, last = expected.body
+    inside = [
+        index for index, ours in enumerate(found) if first <= ours.line <= last and _is_file(path, ours)
+    ]
+    return inside[0] if len({found[index].line for index in inside}) == 1 else None
+
+
+def _is_file(path: Path, found: Found) -> bool:
+    parts = Path(found.file).parts
+    return path.parts[-len(parts) :] == parts
 
 
 def _elsewhere(expected: Expected, found: Found) -> int:

@@ -42,10 +42,12 @@ _KEYWORDS = {"default", "public", "private", "protected", "case"}
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """A pipelined loop of a report. lines: those that it may stand at, of its innermost loop first."""
+    """A pipelined loop of a report. lines: those that it may stand at, of its innermost loop first.
+    body: the first and the last line of the nest that a sentence names by its outer loop, if it is one."""
 
     loop: VendorLoop
     lines: tuple[tuple[Path, int], ...]
+    body: tuple[Path, int, int] | None = None
 
 
 def unfit(solution: VendorSolution) -> str:
@@ -88,7 +90,11 @@ def expected_loops(solution: VendorSolution, root: Path) -> tuple[list[Expected]
     why = _other_pragmas(solution, code)
     if why:
         return [], why
-    return [Expected(loop=loop, lines=lines) for loop, lines in found if lines and loop.ii is not None], ""
+    return [
+        Expected(loop=loop, lines=lines, body=code.body_of(loop, lines))
+        for loop, lines in found
+        if lines and loop.ii is not None
+    ], ""
 
 
 def _other_pragmas(solution: VendorSolution, code: Sources) -> str:
@@ -175,6 +181,20 @@ class Sources:
         if not parts and not _NAMED_BY_LINE.search(loop.name):
             lines = list(reversed(told))
         return tuple(dict.fromkeys(lines))
+
+    def body_of(self, loop: VendorLoop, lines: Sequence[tuple[Path, int]]) -> tuple[Path, int, int] | None:
+        """The lines of a loop that a person's sentence names, who need not name the loops within. What the
+        tool writes has places or a depth, and names all loops of a nest."""
+        if loop.places or loop.depth is not None or len(lines) != 1:
+            return None
+        (path, first), text = lines[0], self.files[lines[0][0]]
+        depth = 0
+        for number in range(first, len(text) + 1):
+            code = text[number - 1].partition("//")[0]
+            depth += code.count("{") - code.count("}")
+            if depth <= 0 and re.search(r"[;}]\s*$", code):
+                return path, first, number
+        return None
 
     def told(self, place: SourcePlace) -> tuple[Path, int] | None:
         """The line of the loop at a place that a report tells; None if there is no loop."""

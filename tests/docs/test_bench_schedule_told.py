@@ -120,3 +120,35 @@ def test_the_benchmark_compares_with_it(bench: Any, tmp_path: Path) -> None:
     assert bench._designs(tmp_path) == [path]
     (loop,) = bench.compare(path, tmp_path, bench.schedule_of)["loops"]
     assert (loop["outcome"], loop["ii"], loop["vendor_depth"]) == ("right", 1, 5)
+
+
+NEST = """void nest(const int in[8][64], int out[8][64]) {
+    rows: for (int r = 0; r < 8; ++r) {
+        for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=3
+            out[r][i] = in[r][i] + r;
+        }
+        SECOND
+    }
+}
+"""
+SECOND = "for (int i = 0; i < 64; ++i) out[r][i] *= 3;"
+
+
+@needs_llvm
+@pytest.mark.parametrize(
+    ("second", "loop", "outcome"),
+    [
+        ("", {"loop": "rows", "ii": 3}, "right"),
+        ("", {"loop": "rows", "ii": 1}, "wrong"),
+        (SECOND, {"loop": "rows", "ii": 3}, "not found"),  # of which loop does it tell?
+        ("", {"loop": "rows", "ii": 3, "depth": 4}, "not found"),  # a line of the log names each loop
+    ],
+)
+def test_a_sentence_names_a_nest_by_its_outer_loop(
+    bench: Any, tmp_path: Path, second: str, loop: dict[str, Any], outcome: str
+) -> None:
+    path = checkout(tmp_path, top="nest", loops=[loop], directives="", defines=[])
+    (tmp_path / "hls/fir.cpp").write_text(NEST.replace("SECOND", second))
+    (found,) = bench.compare(path, tmp_path, bench.schedule_of)["loops"]
+    assert found["outcome"] == outcome

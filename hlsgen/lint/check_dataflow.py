@@ -158,13 +158,14 @@ def _check_call(region: Region, call: Call) -> None:
         message = f"`{call.name}` returns {found[0].returns}"
         _say(region, "dataflow-return", message, "return nothing, and write to an argument instead", call)
     for argument in call.arguments:
-        why = _wrong_argument(region, argument)
-        if why is not None:
+        wrong = _wrong_argument(region, argument)
+        if wrong is not None:
+            rule, why = wrong
             fix = "hand on an argument of the function, a constant, or a variable declared in the region"
             at = argument.node
             inside = region.block.node.start_byte <= at.start_byte < region.block.node.end_byte
             place = at if inside and _is_written(region, argument) else call
-            _say(region, "dataflow-argument", f"`{argument.text[:60]}` {why}", fix, place)
+            _say(region, rule, f"`{argument.text[:60]}` {why}", fix, place)
 
 
 def _is_written(region: Region, argument: Argument) -> bool:
@@ -173,13 +174,14 @@ def _is_written(region: Region, argument: Argument) -> bool:
     return region.here.findings.source.text(node.start_byte, node.end_byte) == argument.text
 
 
-def _wrong_argument(region: Region, argument: Argument) -> str | None:
-    """Why an argument is none that a dataflow region may hand on."""
+def _wrong_argument(region: Region, argument: Argument) -> tuple[str, str] | None:
+    """The rule that an argument of a stage breaks, and why it is none that a dataflow region may hand on."""
+    rule = "dataflow-argument"
     if argument.node.type in _LITERALS or region.here.value(argument.text) is not None:
         return None
     base = base_of(argument)
     if base is None:
-        return "is computed in the region"
+        return rule, "is computed in the region"
     name = base[0]
     block = region.block
     local = block.variables.get(name)
@@ -192,9 +194,9 @@ def _wrong_argument(region: Region, argument: Argument) -> str | None:
     found = block.find(name)
     if found is not None:
         in_header = loop is not None and loop.start_byte <= found.start < loop.end_byte
-        return None if in_header else "is declared outside of the region"
+        return None if in_header else (rule, "is declared outside of the region")
     if region.here.names.variable(name, block) is not None:
-        return "is neither local nor an argument of the function"
+        return "dataflow-global", "is neither local nor an argument of the function"
     return None
 
 

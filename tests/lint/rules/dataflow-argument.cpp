@@ -11,8 +11,6 @@ void drain(const int (&x)[64], hls::stream<int> &out) {
     for (int i = 0; i < 64; ++i) out.write(x[i]);
 }
 
-static int rounds = 3;
-
 void f(hls::stream<int> &in, hls::stream<int> &out, int n) {
     int twice = 2 * n;
     for (int i = 0; i < 4; ++i) {
@@ -20,7 +18,7 @@ void f(hls::stream<int> &in, hls::stream<int> &out, int n) {
         hls::stream<int> a("a");
         hls::stream<int> b("b");
         work(in, a, n + 1);
-        work(a, b, rounds);
+        work(a, b, n);
         work(b, out, twice);
     }
 }

@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,3 +126,39 @@ def test_a_worker_of_a_sweep_may_have_tasks() -> None:
     assert queue.get(timeout=120) == [("first", False), ("second", False)]
     worker.join(60)
     assert worker.exitcode == 0
+
+
+def long_task(item: Item, _careful: bool) -> None:
+    Path(item.name).write_text(str(os.getpid()))
+    time.sleep(600)
+
+
+def is_there(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def until(condition: Callable[[], bool], seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.1)
+    return condition()
+
+
+def test_a_task_ends_once_who_asked_for_it_is_killed(tmp_path: Path) -> None:
+    """What is killed cannot end its processes; one in the middle of LLVM's passes may take gigabytes."""
+    script, told = tmp_path / "script.py", tmp_path / "process"
+    lines = SCRIPT.replace("Item, task", "Item, long_task").replace("run(task", "run(long_task")
+    script.write_text(lines.replace('Item("a")', f"Item({str(told)!r})").format(root=str(ROOT)))
+    waiting = subprocess.Popen([sys.executable, script])
+    try:
+        assert until(lambda: told.is_file() and told.read_text() != "")
+        worker = int(told.read_text())
+        assert is_there(worker)
+    finally:
+        waiting.kill()
+        waiting.wait()
+    assert until(lambda: not is_there(worker))

@@ -87,10 +87,11 @@ def _why_not(asked: bool) -> str:
 
 
 def _checked(kernels: Sequence[KernelSchedule], slow: bool) -> list[str]:
-    """Warnings of chains beyond a fast clock, and of loops whose II is not decided."""
+    """Warnings of chains beyond a fast clock, of loops whose II is not decided, and of what is too large."""
     wrong: list[str] = []
     warnings: list[str] = []
     for kernel in kernels:
+        warnings += [f"{kernel.kernel}: {said}" for said in kernel.too_large]
         for loop in kernel.loops:
             missed = loop.misses_target
             for finding in loop.findings():

@@ -25,7 +25,7 @@ from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
 from hlsgen.schedule.pragma_releases import understood
 from hlsgen.schedule.pragmas import Pragma
-from hlsgen.schedule.processes import Part
+from hlsgen.schedule.processes import Part, source_name
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import LoopSchedule, PartSchedule
@@ -34,6 +34,7 @@ from hlsgen.schedule.shapes import shapes_of
 from hlsgen.schedule.sites import Sites, sites_of, without_marks
 from hlsgen.schedule.source_functions import SourceFunction, SourceFunctions, named
 from hlsgen.schedule.statics import localised
+from hlsgen.schedule.unrolled_size import says_too_large, unrolled_instructions
 from hlsgen.schedule.usage import usage_of_part
 from hlsgen.schedule.verdict import Verdict
 
@@ -57,6 +58,14 @@ def schedule_part(
     plan = plan_of(
         before, sites, whole, bundle, target.version, lambda: read_module(optimise.simplify(inlined))
     )
+    too_large = says_too_large(source_name(part.root), unrolled_instructions(before, plan))
+    if too_large:
+        return PartSchedule(
+            loops=(),
+            instructions=0,
+            usage=usage_of_part([], pragmas, Areas(delays=target.delays), part.lines),
+            too_large=too_large,
+        )
     kept = _kept(before, sites)
     unmarked = without_marks(inlined, _loop_metadata(before, plan), kept)
     unrolled = optimise.unroll(padding_cleared(unmarked, before, kept), careful=careful)

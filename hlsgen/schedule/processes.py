@@ -22,6 +22,7 @@ from hlsgen.schedule.sites import HERE, PLAIN, sites_of
 _LINE = re.compile(r"\bline: (\d+)")
 _CALLEE = re.compile(r"(?P<call>\bcall [^@]*)@(?P<name>\"[^\"]+\"|[-\w$.]+)\(")
 _LOOP = "!llvm.loop"
+_LENGTH = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +59,13 @@ def parts_of(ir: str, top: str, pragmas: Sequence[Pragma]) -> list[Part]:
 
 def source_name(name: str) -> str:
     """The name of a function in the source, of the name that C++ gives it in the IR."""
-    found = re.match(r"_Z(\d+)", name)
-    return name[found.end() : found.end() + int(found[1])] if found else name
+    at, parts = 3 if name.startswith("_ZN") else 2, []
+    while name.startswith("_Z") and (found := _LENGTH.match(name, at)):
+        at = found.end() + int(found[0])
+        parts.append(name[found.end() : at])
+        if not name.startswith("_ZN"):
+            break
+    return "::".join(parts) or name
 
 
 def _tops(text: ModuleText, top: str) -> list[str]:

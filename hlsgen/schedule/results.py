@@ -191,10 +191,12 @@ class KernelSchedule:
     dropped: tuple[Pragma, ...] = ()
     """Pragmas that count for nothing: they name what does not exist, or stand where no pragma can."""
     unplaced: tuple[Unplaced, ...] = ()
+    too_large: tuple[str, ...] = ()
+    """Why nothing is said of parts of it: of their loops, and of what they take."""
 
     def findings(self) -> list[str]:
         """What is wrong with its loops."""
-        return [finding for loop in self.loops for finding in loop.findings()]
+        return [*self.too_large, *(finding for loop in self.loops for finding in loop.findings())]
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -211,18 +213,20 @@ class KernelSchedule:
             "dropped_pragmas": [str(one) for one in self.dropped],
             "errors_measured": HELD_OUT.as_json(),
             "unplaced_directives": [str(one) for one in self.unplaced],
+            "too_large": list(self.too_large),
         }
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartSchedule:
     """The loops of a part of a kernel. instructions: of its IR after unrolling. lost: pragmas about variables
-    that nothing in the IR is known to be."""
+    that nothing in the IR is known to be. too_large: why nothing is said of it, if it is for its size."""
 
     loops: tuple[LoopSchedule, ...]
     instructions: int
     usage: PartUsage
     lost: tuple[Pragma, ...] = ()
+    too_large: str = ""
 
 
 def in_order(loops: Iterable[LoopSchedule]) -> list[LoopSchedule]:

@@ -5,6 +5,7 @@ reach them from several places.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -79,7 +80,10 @@ def _uses(
             counted = [
                 one for one in accesses if one.node not in left_out[number] and one.instruction.place >= 0
             ]  # without a place: the values that a static variable begins with, which its memory has
-            for bank, (reads, writes) in _by_bank(memory, counted).items():
+            reached = _Reached(counted)
+            for bank in _banks(memory, counted):
+                here = reached.of(bank)
+                reads, writes = _words(here)
                 use = found.setdefault(memory, {}).setdefault(bank, _Use())
                 if part.pipelined:
                     use.pipelines[number] = (reads, writes)
@@ -87,30 +91,44 @@ def _uses(
                 else:
                     use.reads += reads
                     use.writes += writes
-                    cycles = [part.schedule.starts[one.node][0] for one in counted if _reaches(one, bank)]
-                    use.together = max([use.together, *(cycles.count(one) for one in set(cycles))])
+                    cycles = Counter(part.schedule.starts[one.node][0] for one in here)
+                    use.together = max([use.together, *cycles.values()])
     return found
 
 
-def _reaches(access: Access, bank: tuple[int, ...]) -> bool:
-    where = access.where
-    return where is not None and all(
-        one in (other, ANY_BANK) for one, other in zip(where.banks, bank, strict=False)
-    )
+class _Reached:
+    """Accesses by the bank that they reach: a kernel can have thousands of both."""
+
+    def __init__(self, accesses: Sequence[Access]) -> None:
+        self._named: dict[tuple[int, ...], list[Access]] = {}
+        self._chosen: dict[tuple[int, ...], list[Access]] = {}
+        """Those whose bank is chosen when it runs, so that they reach several."""
+        for one in accesses:
+            if one.where is not None:
+                found = self._chosen if one.where.runtime_banks else self._named
+                found.setdefault(one.where.banks, []).append(one)
+
+    def of(self, bank: tuple[int, ...]) -> list[Access]:
+        """The accesses that reach a bank."""
+        here = list(self._named.get(bank, ()))
+        for banks, accesses in self._chosen.items():
+            if all(number in (other, ANY_BANK) for number, other in zip(banks, bank, strict=True)):
+                here += accesses
+        return here
 
 
-def _by_bank(memory: Memory, accesses: Sequence[Access]) -> dict[tuple[int, ...], tuple[int, int]]:
-    named = {one.where.banks for one in accesses if one.where is not None and not one.where.runtime_banks}
+def _banks(memory: Memory, accesses: Sequence[Access]) -> set[tuple[int, ...]]:
+    """The banks that some access reaches."""
     if any(one.where is not None and one.where.runtime_banks for one in accesses):
-        named = _all_banks(memory, accesses)
-    found = {}
-    for bank in named:
-        here = [one for one in accesses if _reaches(one, bank)]
-        # parts of a word are read and written at once
-        words = {(one.writes, one.where.word if one.where is not None else ()) for one in here}
-        writes = sum(written for written, _ in words)
-        found[bank] = (len(words) - writes, writes)
-    return found
+        return _all_banks(memory, accesses)
+    return {one.where.banks for one in accesses if one.where is not None}
+
+
+def _words(accesses: Sequence[Access]) -> tuple[int, int]:
+    """The words that accesses of a bank read and write; parts of a word are read and written at once."""
+    words = {(one.writes, one.where.word if one.where is not None else ()) for one in accesses}
+    writes = sum(written for written, _ in words)
+    return len(words) - writes, writes
 
 
 def _all_banks(memory: Memory, accesses: Sequence[Access]) -> set[tuple[int, ...]]:

@@ -130,7 +130,9 @@ def carry_memories(
             late=late,
             tells_chosen=tells_chosen,
         )
-        broken += _carry_memory(region, memory, list(all_of_it), runs, mine, stay, forwards=free)
+        broken += _carry_memory(
+            region, memory, list(all_of_it), runs, mine, stay, forwards=free, leaves=leaves
+        )
     return broken
 
 
@@ -143,6 +145,7 @@ def _carry_memory(
     stay: Collection[int],
     *,
     forwards: bool,
+    leaves: int,
 ) -> list[Broken]:
     broken = []
     kept: dict[int, int] = {}
@@ -166,7 +169,9 @@ def _carry_memory(
             if found is None:
                 continue
             reads = first.writes and not second.writes
-            if reads and found.distance == 1 and second.node in sole and not runs.takes_turns(first, second):
+            certain = not found.assumed and runs.moves(first)
+            forwardable = reads and found.distance == 1 and second.node in sole
+            if forwardable and not (certain and leaves > 1) and not runs.takes_turns(first, second):
                 edge = forwarded(
                     region,
                     memory,
@@ -178,7 +183,7 @@ def _carry_memory(
                         if one.writes and one is not first and one.where == first.where
                     ],
                     assumed=found.assumed,
-                    runs=not found.assumed and runs.moves(first),
+                    runs=certain,
                     again=runs.again(first, second),
                     kept=kept,
                 )

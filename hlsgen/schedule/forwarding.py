@@ -4,7 +4,8 @@ Three transformations, each with what public reports show of it:
 
 - a word whose address no iteration changes is a register while the loop runs (a sum in y[j] over k);
 - a read of the word that the iteration before has written takes the value from a register, and no port
-  (`store_forwarded` in reports; a[i + 1] = f(a[i]));
+  (`store_forwarded` in reports; a[i + 1] = f(a[i])), in a loop that ends at one place: LLVM's pass of that
+  name analyses no other (AngelJeriko/FPGA-speed-up-Project, 2025.2: II 2 with a `break`);
 - where the address alone tells at run time whether it is that word, the value of the only write is kept with
   its address, and a choice behind the read takes it (`reuse_reg`, `reuse_addr_reg`): what is left waits over
   two iterations. A histogram is the common case.

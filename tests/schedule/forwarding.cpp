@@ -189,3 +189,37 @@ extern "C" void not_swapped(const float *from, float *to, const float by[64], in
         }
     }
 }
+
+// a row of scores that falls, to its end or until it is too small
+extern "C" void falling(int first, int step, int scores[130]) {
+    int score[130];
+    for (int j = 0; j < 130; ++j) {
+        score[j] = 0;
+    }
+    score[1] = first;
+work:
+    for (int j = 2; j < 129; ++j) {
+#pragma HLS pipeline II=1
+        score[j] = score[j - 1] - step;
+    }
+    for (int j = 0; j < 130; ++j) {
+        scores[j] = score[j];
+    }
+}
+
+extern "C" void falling_until(int first, int step, int scores[130]) {
+    int score[130];
+    for (int j = 0; j < 130; ++j) {
+        score[j] = 0;
+    }
+    score[1] = first;
+work:
+    for (int j = 2; j < 129; ++j) {
+#pragma HLS pipeline II=1
+        if (score[j - 1] <= step) break;
+        score[j] = score[j - 1] - step;
+    }
+    for (int j = 0; j < 130; ++j) {
+        scores[j] = score[j];
+    }
+}

@@ -17,6 +17,7 @@ pytestmark = needs_llvm
 SOURCE = Path(__file__).with_name("forwarding.cpp")
 U200, ZYNQ = ("xcu200-fsgd2104-2-e", 10 / 3), ("xc7z020-clg400-1", 10.0)
 K26 = ("xck26-sfvc784-2LV-c", 4.0)
+KU5P = ("xcku5p-ffvb676-2-e", 8.0)
 MEASURED = [
     # a public tutorial measured it with 2023.2: the value of the iteration before is kept, and the memory
     # must be written two iterations later; where the pragma says that, nothing is kept, the II is the same
@@ -36,6 +37,10 @@ MEASURED = [
     # Team-Diseno-de-Alto-Nivel/mp6160-riscv-dfs-accelerator: II 2 in two loops and a function that set a
     # mark where there is none: what an iteration may leave as it was is in no register
     ("marked", "2024.1", K26, 2, None),
+    # AngelJeriko/FPGA-speed-up-Project: II 2 for a word that the iteration before wrote and that ends the
+    # loop; where a counter alone ends it the word is in a register
+    ("falling_until", "2025.2", KU5P, 2, None),
+    ("falling", "2025.2", KU5P, 1, None),
     # words that nobody writes are read before the loop
     ("bounded", "2023.2", U200, 1, None),
 ]

@@ -17,7 +17,13 @@ from hlsgen.base.scratch import scratch_folder
 from hlsgen.schedule.clang import HEADERS, INSTALL, PLAIN, compile_code, messages
 from hlsgen.schedule.directives import Directive, Unplaced
 from hlsgen.schedule.exact_widths import with_exact_widths
-from hlsgen.schedule.ir_text import with_named_loops, without_aliases, without_printing
+from hlsgen.schedule.ir_text import (
+    inlinable,
+    with_endless_loops,
+    with_named_loops,
+    without_aliases,
+    without_printing,
+)
 from hlsgen.schedule.languages import CPP_STANDARD, INCLUDE, Language, languages_of
 from hlsgen.schedule.marks import Marked, mark
 from hlsgen.schedule.missing_headers import searched_in, stand_in
@@ -102,7 +108,8 @@ def compile_to_ir(
             dropped += [pragma for pragma in marked.pragmas if pragma.index in without]
             modules.append(with_exact_widths(module))
             units.append(marked)
-    ir = without_printing(with_named_loops(without_aliases(_linked(modules))))
+    ir = without_printing(with_named_loops(without_aliases(inlinable(_linked(modules)))))
+    ir = with_endless_loops(ir)
     ir = with_constant_tables(with_started_values(ir))
     seconds = time.perf_counter() - start
     return FrontEnd(

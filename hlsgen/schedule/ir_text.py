@@ -164,6 +164,27 @@ _PRINTS = re.compile(
 )
 
 
+_ALWAYS_BACK = re.compile(
+    r"^(  br) i1 true, (label %[^,\n]+), label %[^,\n]+((?:, !dbg !\d+)?, !llvm\.loop !\d+)$", re.MULTILINE
+)
+
+
+def with_endless_loops(text: str) -> str:
+    """The module with do-loops of a condition that is constant as loops that only a `break` ends: where LLVM
+    sees that it is constant the loop's name is lost, and what pragmas ask of it."""
+    return _ALWAYS_BACK.sub(r"\1 \2\3", text)
+
+
+_ATTRIBUTES = re.compile(r"^attributes #\d+ = \{.*\}$", re.MULTILINE)
+_NEVER_INLINED = re.compile(r" (?:noinline|optnone)(?= )")
+
+
+def inlinable(text: str) -> str:
+    """The module without attributes of functions that forbid to inline them, as parts of strings have in the
+    standard library: pragmas alone tell which the tool keeps."""
+    return _ATTRIBUTES.sub(lambda found: _NEVER_INLINED.sub("", found[0]), text)
+
+
 def without_printing(text: str) -> str:
     """The module without calls that only print: the vendor's tool leaves them out with a warning."""
 

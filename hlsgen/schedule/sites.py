@@ -184,6 +184,9 @@ def without_marks(text: str, loops: Mapping[int, Sequence[str]], kept: Mapping[s
             continue
         if line.startswith("define "):
             function = line[line.index("@") + 1 : line.index("(", line.index("@"))].strip('"')
+        back = _BACK.match(line)
+        if back and lines and _BLOCK.match(lines[-1]) and not _is_unrolled(loops.get(int(back[1]), ())):
+            lines.append(f"  call void @{KEEP}(ptr null)")  # an empty block goes, and the loop's name with it
         latch = _LATCH.match(line)
         if latch and int(latch[2]) in loops:
             line = latch[1]
@@ -202,4 +205,10 @@ def without_marks(text: str, loops: Mapping[int, Sequence[str]], kept: Mapping[s
 
 
 KEEP = "__hls_keep"
-"""Called with an array's address, it keeps passes from taking the array apart."""
+"""Called with an array's address, it keeps passes from taking the array apart, and without one a block."""
+_BACK = re.compile(r"  br label [^!]*(?:, !dbg !\d+)?, !llvm\.loop !(\d+)$")
+_BLOCK = re.compile(r'[-\w$."]+:')
+
+
+def _is_unrolled(metadata: Sequence[str]) -> bool:
+    return any("llvm.loop.unroll" in what for what in metadata)

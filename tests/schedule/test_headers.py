@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.support.header_programs import compile_program, reference_include, run
 from tests.support.schedule_headers import compile_with_schedule_headers, needs_clang
+from tests.support.schedule_ir import front_end_of, needs_llvm
 
 PAIRS = (
     ("ap_int<8>", "ap_int<8>"),
@@ -276,3 +277,25 @@ def test_parts_of_floating_point_numbers(tmp_path: Path) -> None:
     assert found[1] == "0 -3 3fc4000000000000 0.15625"
     assert found[2] == "0 3e00 1.5 1.625"
     assert found[3] == "10 -2"
+
+
+@needs_llvm
+def test_half_beside_other_types(tmp_path: Path) -> None:
+    """As in C-simulation, where diqingz/llm_hls multiplies half by float; the vendor's own operations have a
+    header that some sources name."""
+    front_end_of(
+        tmp_path,
+        """#include <etc/autopilot_ssdm_op.h>
+#include <hls_half.h>
+#include <type_traits>
+template <class A, class B> void same() { static_assert(std::is_same<A, B>::value, "other types"); }
+void mixed(half *h, float *f, double *d, int *n) {
+    same<decltype(h[0] * f[0]), float>();
+    same<decltype(f[0] + h[0]), float>();
+    same<decltype(h[0] - n[0]), float>();
+    same<decltype(d[0] / h[0]), double>();
+    same<decltype(h[0] * h[1]), half>();
+    f[0] = h[0] * f[1] + n[0] / h[2];
+}
+""",
+    )

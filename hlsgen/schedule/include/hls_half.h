@@ -33,4 +33,16 @@ HALF_INLINE constexpr half operator-(half a, half b) { return half::rounded(stat
 HALF_INLINE constexpr half operator*(half a, half b) { return half::rounded(static_cast<float>(a.x) * static_cast<float>(b.x)); }
 HALF_INLINE constexpr half operator/(half a, half b) { return half::rounded(static_cast<float>(a.x) / static_cast<float>(b.x)); }
 
+// With another type it is a float first, as in C-simulation.
+#define HLSGEN_MIXED(op)                                                                                          \
+    template <class T_, typename std::enable_if<std::is_arithmetic<T_>::value, int>::type = 0>                    \
+    HALF_INLINE constexpr auto operator op(half a, T_ b)->decltype(1.0f op b) { return static_cast<float>(a.x) op b; } \
+    template <class T_, typename std::enable_if<std::is_arithmetic<T_>::value, int>::type = 0>                    \
+    HALF_INLINE constexpr auto operator op(T_ a, half b)->decltype(a op 1.0f) { return a op static_cast<float>(b.x); }
+HLSGEN_MIXED(+)
+HLSGEN_MIXED(-)
+HLSGEN_MIXED(*)
+HLSGEN_MIXED(/)
+#undef HLSGEN_MIXED
+
 #endif

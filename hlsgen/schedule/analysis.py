@@ -158,8 +158,8 @@ def _of_function(
     )
     split_constant_dimensions(function, memories, builder.addresses)
     verdicts = [
-        Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
-        for loop, asked, automatic in _pipelines(function, loops, module, plan)
+        Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic, timed=timed)
+        for loop, asked, automatic, timed in _pipelines(function, loops, module, plan)
     ]
     partly = {node for node, factor in plan.unrolled.items() if factor > 1}
     while infers_partitions(target.version) and (split := infer_partitions(memories, verdicts, partly)):
@@ -181,15 +181,15 @@ def _of_function(
 
 def _pipelines(
     function: Function, loops: Sequence[Loop], module: Module, plan: LoopPlan
-) -> Iterator[tuple[Loop | None, int, bool]]:
-    """The loops that are pipelined, with the II that is asked for and whether no pragma asks; None: the
-    function. Those that stay within a pipeline the tool pipelines in its place."""
+) -> Iterator[tuple[Loop | None, int, bool, bool]]:
+    """The loops that are pipelined, with the II that is asked for, whether no pragma asks, and whether one
+    names the II; None: the function. Those that stay within a pipeline the tool pipelines in its place."""
     if function.name in plan.functions:
-        yield None, plan.functions[function.name], False
+        yield None, plan.functions[function.name], False, True
     for loop in loops:
         name = module.loop_names.get(loop.node, -1)
         asked = plan.pipelined.get(name, None if loop.inner else plan.branched.get(name))
         if asked is not None:
-            yield loop, asked, False
+            yield loop, asked, False, name in plan.timed
         elif not (loop.inner or name in plan.off):
-            yield loop, 1, True
+            yield loop, 1, True, False

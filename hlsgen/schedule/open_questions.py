@@ -163,6 +163,18 @@ def is_open_between(
     return bool(cores) and not (within and all(delays.evidence(one).count for one in sums))
 
 
+FASTEST_NS = 1.5
+"""The least budget whose counters were seen to be as fast as they are here."""
+
+
+def says_too_fast(budget_ns: float) -> Iterator[str]:
+    """That a clock leaves less than its counters may take: of 18 loops at 2 ns and less ten have the II that
+    follows from their ports and chains, the others one of up to 11 (class of Georgia Tech in
+    sharc-lab/HLSFactory, 2024.2: counters of nests 3, of one loop 2 to 4, products 2)."""
+    if budget_ns < FASTEST_NS:
+        yield f"the clock leaves {budget_ns:.2f} ns, in which counters may not fit"
+
+
 def says_between(low: int, within: int) -> str:
     """That an II is open between two."""
     return f"the II is {low} by the cycles of its cores and {within} within the budget"

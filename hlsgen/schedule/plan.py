@@ -20,6 +20,8 @@ class LoopPlan:
     """With the II that is asked for."""
     branched: dict[int, int] = field(default_factory=dict)
     """The same of loops whose copies are pipelined where no loop is left in them."""
+    timed: set[int] = field(default_factory=set)
+    """Loops of which a pragma names the II."""
     off: set[int] = field(default_factory=set)
     """Loops that must not be pipelined."""
     unrolled: dict[int, int] = field(default_factory=dict)
@@ -96,6 +98,7 @@ def _asked(sites: Sites, whole: Mapping[str, int]) -> LoopPlan:
             plan.off.add(site.loop)
         elif pragma.name == "pipeline":
             plan.pipelined[site.loop] = max(1, site.values.get("ii", 1))
+            plan.timed |= {site.loop} if "ii" in site.values else set()
         elif pragma.name == "unroll" and "off" not in pragma.words:
             plan.unrolled[site.loop] = site.values.get("factor", 0)
     return plan

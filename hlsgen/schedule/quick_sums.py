@@ -3,7 +3,8 @@
 In public reports of 2023.2 (xcu280, 3.33 ns) 81 pipelines whose only adder sums up what the iteration before
 has left have one without DSPs, of 4 cycles, and II 4; where no recurrence holds it the same source has adders
 with DSPs, of 6 cycles. A pipeline of 2022.2 has the quick one where II 4 is asked for. Pipelines that nobody
-asked for keep the usual adder (polybench in UCLA-VAST/Stream-HLS: 7 and 8; ZTTTX/scalehls_vitis_test: 7).
+asked for keep the usual adder (polybench in UCLA-VAST/Stream-HLS: 7 and 8; ZTTTX/scalehls_vitis_test: 7), and
+so do those whose pragma names no II (S12P/sisyphus-fpga24-artifact, 2023.2: 6 in three loops).
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ from hlsgen.schedule.open_questions import (
     says_shared,
     says_shifted,
     says_stay,
+    says_too_fast,
     says_unknown,
     says_without,
 )
@@ -66,8 +67,11 @@ class Verdict:
         delays: Delays,
         *,
         automatic: bool = False,
+        timed: bool = False,
     ) -> None:
-        self.loop, self.module, self.target, self.automatic = loop, module, target, automatic
+        """`automatic`: no pragma asks for the pipeline. `timed`: one names its II."""
+        self.loop, self.module, self.target = loop, module, target
+        self.automatic, self.timed = automatic, timed
         self.delays, self.builder, self.sites = delays, builder, sites
         self.known: dict[Operation, Timing] = {}
         self.open_edge: Carried | None = None
@@ -162,6 +166,7 @@ class Verdict:
             self.target,
             self.delays,
             automatic=self.automatic,
+            timed=self.timed,
         )
 
     def _timings(self) -> list[Timing | None]:
@@ -241,6 +246,7 @@ class Verdict:
             *says_unknown(self.region, self.builder, self._loop_place),
             *says_broken(self.broken),
             *says_reordered(recurrence, self.delays),
+            *says_too_fast(self.delays.budget_ns),
             *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
             *says_guessed(self.open_edge, least),
             *shared,
@@ -318,7 +324,7 @@ class Verdict:
     ) -> tuple[Schedule | None, Schedule | None]:
         """The same with quick adders in recurrences, where the tool would take them."""
         quick = with_quick_sums(self.region, self.timings, self.delays)
-        if quick is None or found is None or self.automatic or found.interval <= max(self.target, least):
+        if quick is None or found is None or not self.timed or found.interval <= max(self.target, least):
             return bare, found
         usual, self.timings = self.timings, quick
         bare_quick, found_quick = self._least(least)

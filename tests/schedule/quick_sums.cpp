@@ -58,3 +58,39 @@ void four_at_a_time(const float a[4][64], float out[1]) {
     }
     out[0] = sum;
 }
+
+// S12P/sisyphus-fpga24-artifact atax: the pragma names no II.
+void without_interval(const float a[8][64], const float x[64], float out[8]) {
+#pragma HLS array_partition variable=a complete dim=1
+    float y[8];
+#pragma HLS array_partition variable=y complete
+    for (int i = 0; i < 8; ++i) y[i] = 0;
+    add: for (int j = 0; j < 64; ++j) {
+#pragma HLS pipeline
+        for (int i = 0; i < 8; ++i) y[i] += a[i][j] * x[j];
+    }
+    for (int i = 0; i < 8; ++i) out[i] = y[i];
+}
+
+// Sums of a row in turn, a word of each of four banks in an iteration: a word comes again once the loop around goes on.
+template <int WORDS, bool OWN>
+void in_turn(const float a[100], const float b[100][WORDS], float out[WORDS]) {
+#pragma HLS inline
+#pragma HLS array_partition variable=b cyclic factor=4 dim=2
+#pragma HLS array_partition variable=out cyclic factor=4
+    float sums[WORDS];
+#pragma HLS array_partition variable=sums cyclic factor=4
+    for (int j = 0; j < WORDS; ++j) sums[j] = 0;
+    for (int k = 0; k < 100; ++k) {
+        add: for (int j = 0; j < WORDS; ++j) {
+#pragma HLS pipeline II=1
+#pragma HLS unroll factor=4
+            sums[j] = sums[j] + a[k] * (OWN ? sums[j] : b[k][j]);
+        }
+    }
+    for (int j = 0; j < WORDS; ++j) out[j] = sums[j];
+}
+void four_in_turn(const float a[100], const float b[100][16], float out[16]) { in_turn<16, false>(a, b, out); }
+void ten_in_turn(const float a[100], const float b[100][40], float out[40]) { in_turn<40, false>(a, b, out); }
+void twelve_in_turn(const float a[100], const float b[100][48], float out[48]) { in_turn<48, true>(a, b, out); }
+void forty_in_turn(const float a[100], const float b[100][160], float out[160]) { in_turn<160, true>(a, b, out); }

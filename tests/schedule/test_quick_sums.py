@@ -109,3 +109,22 @@ def test_sums_of_zynq_are_open_from_2024_on(top: str) -> None:
     found = scheduled(top, "2024.2", ("xc7z020-clg400-1", 10.0))
     assert found.interval is None and found.between == (4, 5)
     assert scheduled(top, "2023.1", ("xc7z020-clg400-1", 10.0)).interval in (4, 5)
+
+
+def test_a_pragma_that_names_no_interval_keeps_the_usual_adder() -> None:
+    """S12P/sisyphus-fpga24-artifact atax, gesummv (xcu200 at 4 ns, 2023.2): II 6 in three loops."""
+    assert scheduled("without_interval", "2023.2", ("xcu200-fsgd2104-2-e", 4.0)).interval == 6
+
+
+@pytest.mark.parametrize(
+    ("top", "clock_ns", "interval"),
+    [
+        ("four_in_turn", 10 / 3, 2),  # zzzDavid/hls-perf-example version2.cpp
+        # cornell-zhang/allo-pldi24-artifact: atax (fadd_32ns_32ns_32_8_no_dsp, 2.23 ns of 1.82), and trmm
+        ("ten_in_turn", 2.5, 1),
+        ("twelve_in_turn", 2.5, 2),
+        ("forty_in_turn", 2.5, 1),
+    ],
+)
+def test_words_come_again_once_the_loop_around_goes_on(top: str, clock_ns: float, interval: int) -> None:
+    assert scheduled(top, "2022.1", (U280[0], clock_ns)).interval == interval

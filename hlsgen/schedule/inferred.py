@@ -52,12 +52,14 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict], partly: Co
     """Split the memories whose ports keep a pipeline's II up, where constants allow it; which were.
 
     partly: the nodes of loops that a pragma unrolls by a factor: for their copies the tool splits nothing
-    (AndyWanna/switching_algorithms, 2024.1: four writes of such copies have II 2).
+    where no pragma names its II (AndyWanna/switching_algorithms, 2024.1: four writes of such copies
+    have II 2; diqingz/llm_hls, 2022.1: "cyclic factor=8" inferred of eight where one does).
     """
     changed: set[Memory] = set()
     itself = all(_is_since(verdict.delays.version, SPLITS_FOR_ITSELF) for verdict in verdicts)
     for verdict in verdicts:
-        if verdict.loop is not None and verdict.module.loop_names.get(verdict.loop.node) in partly:
+        copied = verdict.loop is not None and verdict.module.loop_names.get(verdict.loop.node) in partly
+        if copied and not verdict.timed:
             continue
         for use in verdict.uses:
             memory = use.memory

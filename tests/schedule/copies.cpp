@@ -514,3 +514,30 @@ extern "C" void pooled_rows(const short in[8][28][28], short out[8][14][14]) {
                 out[c][y][x] = most;
             }
 }
+
+// eight copies of a sum in a memory, of which a pragma asks, in a loop whose iterations nobody knows
+extern "C" void copies_by_factor(const int weights[64], const int values[64][64], int heads, int out[64]) {
+    static int sums[64], rows[64][64];
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        sums[i] = 0;
+    }
+    for (int t = 0; t < 64; ++t)
+        for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+            rows[t][i] = values[t][i];
+        }
+    for (int t = 0; t < 64; ++t) {
+        int weight = weights[t];
+    work:
+        for (int i = 0; i < heads; ++i) {
+#pragma HLS pipeline II=1
+#pragma HLS unroll factor=8
+            sums[i] += weight * rows[t][i];
+        }
+    }
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        out[i] = sums[i];
+    }
+}

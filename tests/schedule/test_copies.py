@@ -85,6 +85,7 @@ def intervals(top: str, version: str) -> set[int | None]:
         ("table_read_often", "2020.2", 1, "nerearmartin/HLS-CNN-PYNQ-RealTime: dense_weights is a ROM"),
         ("rows_apart", "2020.2", 1, "kop123meter/ese532_final LZW_new.cpp:298: hash_table in dimension 1"),
         ("pooled_rows", "2022.2", 1, "caseyyang23/FPGA-MINIST-CNN cnn_accel.cpp:71: `cyclic factor=2`"),
+        ("copies_by_factor", "2022.1", 1, "diqingz/llm_hls attention_hls.cpp:150: `cyclic factor=8`"),
         ("neighbours", "2023.1", 1, "PakYatHui/SRCNN conv1.cpp:87: in_tile is split cyclically by 9 and 9"),
     ],
 )

@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from hlsgen.lint.argument_access import Access, ArgumentAccess
 from hlsgen.lint.checking import Here
-from hlsgen.lint.regions import Argument, Call, Region, base_of, region_of
+from hlsgen.lint.regions import Argument, Call, Region, region_of
 from hlsgen.lint.structure import Variable
 
 _CONDITIONS = frozenset(("if_statement", "switch_statement"))
@@ -179,7 +179,7 @@ def _wrong_argument(region: Region, argument: Argument) -> tuple[str, str] | Non
     rule = "dataflow-argument"
     if argument.node.type in _LITERALS or region.here.value(argument.text) is not None:
         return None
-    base = base_of(argument)
+    base = region.base_of(argument)
     if base is None:
         return rule, "is computed in the region"
     name = base[0]
@@ -213,7 +213,7 @@ def _channels(region: Region, access: ArgumentAccess) -> list[Channel]:
                 channel = _channel(found, variable, call.method_of, local)
                 (channel.readers if call.name.startswith("read") else channel.writers).append(number)
         for position, argument in enumerate(call.arguments):
-            base = base_of(argument)
+            base = region.base_of(argument)
             variable, local = _variable(region, base[0]) if base is not None else (None, False)
             if base is None or variable is None or not _is_channel(variable, base[1]):
                 continue

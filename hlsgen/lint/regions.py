@@ -33,7 +33,8 @@ class Call:
 
 @dataclass(kw_only=True, eq=False)
 class Region:
-    """A dataflow region. `others`: the statements that are neither declaration nor call."""
+    """A dataflow region. `others`: the statements that are neither declaration nor call. `aliases`: what its
+    references are other names of (hls4ml: `auto& layer4_out = layer3_out;`)."""
 
     here: Here
     block: Block
@@ -41,6 +42,12 @@ class Region:
     others: list[Node] = field(default_factory=list)
     assigned: list[Node] = field(default_factory=list)
     macros: list[Node] = field(default_factory=list)
+    aliases: dict[str, str] = field(default_factory=dict)
+
+    def base_of(self, argument: Argument) -> tuple[str, str] | None:
+        """As `base_of`, of the variable that a reference names."""
+        base = base_of(argument)
+        return None if base is None else (self.aliases.get(base[0], base[0]), base[1])
 
 
 _DECLARATIONS = frozenset(
@@ -60,12 +67,8 @@ def region_of(here: Here) -> Region:
     while stack:
         node = stack.pop()
         if node.type in _BRANCHES:
-            inner = [
-                child
-                for child in node.named_children
-                if child.type not in ("identifier", "binary_expression")
-            ]
-            stack += reversed([child for child in inner if child.type != "statement_identifier"])
+            asked = [node.child_by_field_name(one) for one in ("condition", "name", "label")]
+            stack += reversed([child for child in node.named_children if child not in asked])
         elif node.type == "declaration":
             _declaration(region, node)
         elif node.type in _DECLARATIONS:
@@ -81,6 +84,13 @@ def region_of(here: Here) -> Region:
 
 def _declaration(region: Region, node: Node) -> None:
     """A declaration; `hls::task t(f, a, b)` is a call of f."""
+    for declarator in node.children_by_field_name("declarator"):
+        named, value = (declarator.child_by_field_name(one) for one in ("declarator", "value"))
+        if named is None or named.type != "reference_declarator" or value is None:
+            continue
+        if value.type == "identifier":
+            other = _text(value)
+            region.aliases[_text(named.named_children[-1])] = region.aliases.get(other, other)
     type_ = node.child_by_field_name("type")
     if type_ is None or not _text(type_).endswith("task"):
         return

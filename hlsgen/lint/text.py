@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,6 +41,10 @@ _PRAGMA = re.compile(rb"[ \t]*#\s*pragma\b")
 _OPERATOR = re.compile(rb'\b_Pragma\s*\(\s*"((?:\\.|[^"\\\n])*)"')
 _STATIC = re.compile(rb"\bHLSGEN_STATIC\b")
 """What emitted code writes for `static` (templates/hls/hlsgen/static.h): no grammar knows it as that."""
+_GUARD = re.compile(
+    rb"[ \t]*#\s*(?:(ifdef|ifndef)\s+__SYNTHESIS__\b|if\s*(!?)\s*defined\s*\(?\s*__SYNTHESIS__\s*\)?\s*$)"
+)
+"""What tells code for synthesis from code for C-simulation, where hls4ml's kernels read their weights."""
 _BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 
 
@@ -95,7 +100,7 @@ class Source:
 
     @cached_property
     def _scanned(self) -> tuple[bytes, bytes, list[tuple[int, bytes]]]:
-        """`code` and `grammatical`, and the directives with their places."""
+        """`code` and `grammatical`, and the directives with their places, without what is not synthesised."""
         code, plain = bytearray(self.data), bytearray(self.data)
         directives = []
         for match in _HIDING.finditer(self.data):
@@ -106,6 +111,9 @@ class Source:
             if kind == "comment" or (kind == "directive" and _PRAGMA.match(match.group())):
                 plain[start:end] = blank
             code[start:end] = blank
+        for start, end in _unsynthesised(directives):
+            code[start:end] = plain[start:end] = _blank(self.data[start:end])
+            directives = [one for one in directives if not start <= one[0] < end]
         grammatical = _STATIC.sub(lambda match: b"static".ljust(len(match.group())), bytes(plain))
         return bytes(code), grammatical, directives
 
@@ -199,6 +207,36 @@ def unreadable(data: bytes) -> tuple[int, str] | None:
 def _without_comment(match: re.Match[bytes]) -> bytes:
     text = match.group()
     return text if text.startswith(b'"') else b" " * len(text)
+
+
+def _unsynthesised(directives: Sequence[tuple[int, bytes]]) -> list[tuple[int, int]]:
+    """From where to where code is that `__SYNTHESIS__` takes away."""
+    found: list[tuple[int, int]] = []
+    taken: list[bool | None] = []
+    """By the #if around: whether synthesis takes its branch; None: another macro tells."""
+    begin = outermost = 0
+    for start, text in directives:
+        name = _name_of(text)
+        if name not in (b"if", b"ifdef", b"ifndef", b"elif", b"else", b"endif"):
+            continue
+        if outermost and len(taken) == outermost and name in (b"elif", b"else", b"endif"):
+            found.append((begin, start))
+            outermost = 0
+        if name.startswith(b"if"):
+            guard = _GUARD.match(text)
+            taken.append(None if guard is None else guard[1] == b"ifdef" or (not guard[1] and not guard[2]))
+        elif name == b"endif" or not taken:
+            del taken[-1:]
+        elif taken[-1] is not None:
+            taken[-1] = None if name == b"elif" and not taken[-1] else not taken[-1]
+        if taken and taken[-1] is False and not outermost:
+            begin, outermost = start + len(text), len(taken)
+    return found
+
+
+def _name_of(directive: bytes) -> bytes:
+    match = _DIRECTIVE.match(directive)
+    return match[1] if match else b""
 
 
 def _blank(text: bytes) -> bytes:

@@ -1,0 +1,73 @@
+"""The lint on what hls4ml writes: code that Vitis takes with a warning at each weight, and no error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hlsgen.lint import lint
+from tests.support.command_line import document
+
+
+@pytest.mark.parametrize("io_type", ["io_parallel", "io_stream"])
+def test_a_project_of_hls4ml_has_no_error(tmp_path: Path, io_type: str) -> None:
+    """Judge: the log of each such project that is public has HLS 214-113 at each weight, as a warning."""
+    hls4ml = pytest.importorskip("hls4ml")
+    torch = pytest.importorskip("torch")
+    layers = torch.nn.Conv2d(1, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 5)
+    model = torch.nn.Sequential(*layers)
+    config = hls4ml.utils.config_from_pytorch_model(
+        model, (1, 8, 8), granularity="name", default_precision="ap_fixed<16,6>", default_reuse_factor=4
+    )
+    hls4ml.converters.convert_from_pytorch_model(
+        model,
+        input_shape=(1, 8, 8),
+        hls_config=config,
+        output_dir=str(tmp_path / "project"),
+        backend="Vitis",
+        io_type=io_type,
+    ).write()
+    found = document("lint", str(tmp_path / "project/firmware/myproject.cpp"))
+    assert found["errors"] == 0
+    assert [one["rule"] for one in found["findings"]] == ["dataflow-global"] * 4
+
+
+REGION = """#include <hls_stream.h>
+void copy(hls::stream<int> &in, hls::stream<int> &out);
+void f(hls::stream<int> &in, hls::stream<int> &out) {
+#pragma HLS dataflow
+    hls::stream<int> a("a");
+    copy(in, a);
+    NEXT
+}
+"""
+READS = "copy(a, out);"
+ONCE = "    if (out.empty()) copy(a, out);\n"
+"""No stage of a dataflow region."""
+
+
+@pytest.mark.parametrize(
+    ("code", "rules"),
+    [
+        (f"{ONCE}", {"dataflow-condition"}),
+        (f"{READS}\n#ifndef __SYNTHESIS__\n{ONCE}#endif\n", set()),
+        (f"{READS}\n#ifndef __SYNTHESIS__  // of C-simulation\n{ONCE}#endif  // C-simulation\n", set()),
+        (f"#ifdef __SYNTHESIS__\n    {READS}\n#else\n{ONCE}#endif\n", set()),
+        (f"#if defined(__SYNTHESIS__)\n    {READS}\n#else\n{ONCE}#endif\n", set()),
+        (f"#if !defined __SYNTHESIS__\n{ONCE}#else\n    {READS}\n#endif\n", set()),
+        (f"{READS}\n#ifndef __SYNTHESIS__\n#ifdef DEBUG\n{ONCE}#else\n{ONCE}#endif\n{ONCE}#endif\n", set()),
+        (f"{READS}\n#ifndef __SYNTHESIS__\n#elif defined DEBUG\n#else\n#endif\n", set()),
+        (f"#ifdef __SYNTHESIS__\n{ONCE}#else\n    {READS}\n#endif\n", {"dataflow-condition"}),
+        (f"#ifdef __SYNTHESIS__\n{ONCE}#endif\n", {"dataflow-condition"}),
+        ("#ifndef __SYNTHESIS__\n#pragma HLS pipelin\n#endif\n    copy(a, out);\n", set()),
+        ("#ifdef __SYNTHESIS__\n#pragma HLS pipelin\n#endif\n    copy(a, out);\n", {"unknown-pragma"}),
+        ("auto& b = a;\n    copy(b, out);\n", set()),
+        ("auto& b = a;\n    auto& c = b;\n    copy(c, out);\n", set()),
+        ("auto& b = in;\n    copy(b, out);\n", {"dataflow-consumer"}),
+    ],
+)
+def test_what_is_not_synthesised_and_other_names(code: str, rules: set[str]) -> None:
+    texts = {"region.cpp": REGION.replace("NEXT", code).encode()}
+    found = {one.rule.name for one in lint(texts, texts.get).findings}
+    assert found >= rules and bool(found) == bool(rules), found

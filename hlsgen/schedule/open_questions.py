@@ -168,7 +168,7 @@ FASTEST_NS = 1.5
 
 
 def says_too_fast(budget_ns: float) -> Iterator[str]:
-    """That a clock leaves less than its counters may take: of 18 loops at 2 ns and less ten have the II that
+    """That a clock leaves less than its counters may take: of 20 loops at 2 ns and less ten have the II that
     follows from their ports and chains, the others one of up to 11 (class of Georgia Tech in
     sharc-lab/HLSFactory, 2024.2: counters of nests 3, of one loop 2 to 4, products 2)."""
     if budget_ns < FASTEST_NS:

@@ -164,8 +164,9 @@ class Delays:
         """The timings that were asked for: designs have few different operations, and many of each."""
         return {}
 
-    def quick_sum(self, operation: Operation) -> Timing | None:
+    def quick_sum(self, operation: Operation, *, stored: bool = False) -> Timing | None:
         """Of a floating-point sum: its timing in logic alone, where that was seen with fewer cycles.
+        `stored`: whether a memory takes it.
 
         In all 81 pipelines that are known to have it the register of the sum is written in its last cycle,
         even where that breaks the budget (2.47 ns and more of 2.43), and so is a word of a memory
@@ -180,7 +181,7 @@ class Delays:
         if figure is None or not figure.count or figure.cycles >= self.timing(operation).cycles:
             return None
         timing = cores.core_timing(figure, self.budget_ns)
-        write_ns = max(self.register_write_ns(2), self.library.curve("store_bram").at(0))
+        write_ns = self.library.curve("store_bram").at(0) if stored else self.register_write_ns(2)
         return replace(timing, last_ns=max(0.0, min(timing.last_ns, self.budget_ns - write_ns)))
 
     def evidence(self, operation: Operation) -> Evidence:

@@ -21,12 +21,20 @@ def with_quick_sums(
     region: Region, timings: Sequence[Timing | None], delays: Delays
 ) -> list[Timing | None] | None:
     """The timings with quick adders in recurrences; None where there is none that could be quicker."""
+    stored = {
+        one
+        for node in region.nodes
+        if node.operation is not None
+        and node.operation.kind == "store"
+        and node.operation.storage != "register"
+        for one in node.after
+    }
     sums = {
         node.index: quick
         for node in region.nodes
         if node.operation is not None
         and timings[node.index] is not None
-        and (quick := delays.quick_sum(node.operation)) is not None
+        and (quick := delays.quick_sum(node.operation, stored=node.index in stored)) is not None
     }
     if not sums:
         return None

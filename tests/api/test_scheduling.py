@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -235,3 +236,15 @@ def test_builds_of_before_there_was_a_schedule_are_read(project: Project, here: 
     content = {key: value for key, value in project.report.items() if key != "schedule"}
     (here / "report.json").write_text(json.dumps(content))
     assert read_report(here).schedule is None
+
+
+def test_a_process_that_is_too_large_is_a_warning(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its loops are missing, which no silence may say; it is no fault of the emitted code."""
+
+    def one_left_out(*given: Any, **asked: Any) -> Any:
+        found, kept = schedule_build(*given, **asked)
+        return [replace(one, too_large=("conv1: some 2,000,000 instructions",)) for one in found], kept
+
+    schedule_build = kernels.schedule_build
+    monkeypatch.setattr(kernels, "schedule_build", one_left_out)
+    assert "conv1: some 2,000,000 instructions" in json.dumps(document("build", "small.yaml", "-o", "out"))

@@ -25,7 +25,7 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.csim.verification import Verification
 from hlsgen.emit.plan import Plan
 from hlsgen.emit.vitis import plain_word
-from hlsgen.lint import Linted, Severity, lint_emitted
+from hlsgen.lint import CANONICAL_FORM, Linted, Severity, lint_emitted
 from hlsgen.lint.check_slrs import check_slrs
 from hlsgen.model.half_range import half_warnings
 from hlsgen.model.ports import Arrays
@@ -234,7 +234,11 @@ def _ranges(style: Style[Any]) -> tuple[TensorFigures, ...]:
 def _lint(plan: Plan, figures: Figures) -> Linted:
     """What the lint warns of in the emitted code. Raises EmissionError: it breaks a rule."""
     linted = lint_emitted(plan)
-    wrong = [finding for finding in linted.findings if finding.rule.severity is Severity.ERROR]
+    wrong = [
+        finding
+        for finding in linted.findings
+        if finding.rule.severity is Severity.ERROR or finding.rule.name in CANONICAL_FORM
+    ]
     regions = {plain_word(slr.name): slr.usable.as_json() for slr in figures.slrs}
     wrong += check_slrs(LINK, str(plan[LINK]), figures.unit_counts, regions)
     if wrong:

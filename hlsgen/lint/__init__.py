@@ -4,6 +4,6 @@ docs/lint.md lists the rules.
 """
 
 from hlsgen.lint.linting import Linted, lint, lint_emitted
-from hlsgen.lint.rules import RULES, Finding, Rule, Severity
+from hlsgen.lint.rules import CANONICAL_FORM, RULES, Finding, Rule, Severity
 
-__all__ = ["RULES", "Finding", "Linted", "Rule", "Severity", "lint", "lint_emitted"]
+__all__ = ["CANONICAL_FORM", "RULES", "Finding", "Linted", "Rule", "Severity", "lint", "lint_emitted"]

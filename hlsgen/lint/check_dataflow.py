@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from hlsgen.lint.argument_access import Access, ArgumentAccess
 from hlsgen.lint.checking import Here
-from hlsgen.lint.regions import Argument, Call, Region, region_of
+from hlsgen.lint.regions import LOOP, Argument, Call, Region, region_of
 from hlsgen.lint.structure import Variable
 
 _CONDITIONS = frozenset(("if_statement", "switch_statement"))
@@ -152,6 +152,8 @@ def _counts_to(here: Here, condition: Node, counter: str) -> bool:
 
 
 def _check_call(region: Region, call: Call) -> None:
+    if call.made:
+        return
     found = [] if call.method_of else region.here.names.functions(call.name)
     found = [one for one in found if len(one.parameters) == len(call.arguments)]
     if found and all(one.returns not in ("void", "") for one in found):
@@ -283,7 +285,7 @@ def _check_channel(region: Region, channel: Channel) -> None:
     calls = region.calls
 
     def among(numbers: list[int]) -> str:
-        return ", ".join(f"`{calls[number].name}`" for number in numbers[:4])
+        return ", ".join(_named(calls[number]) for number in dict.fromkeys(numbers[:4]))
 
     fix = "give each stage a stream of its own; a fork copies one stream into two"
     if len(set(channel.writers)) > 1:
@@ -300,14 +302,18 @@ def _check_channel(region: Region, channel: Channel) -> None:
         region.here.say("dataflow-consumer", f"{name} goes to {among(sorted(users))}", fix, at)
 
 
+def _named(call: Call) -> str:
+    return call.name if call.name == LOOP else f"`{call.name}`"
+
+
 def _check_ends(region: Region, channel: Channel, name: str, at: tuple[int, int]) -> None:
     """A local channel has both ends, the writing one first."""
     stream = channel.variable.is_stream
     users = set(channel.writers + channel.readers + channel.unknown)
     fix = "add the stage at the other end, or leave it out"
     if channel.unknown and len(users) < 2:
-        only = region.calls[channel.unknown[0]].name
-        region.here.say("dataflow-consumer", f"only `{only}` has {name}", fix, at)
+        only = _named(region.calls[channel.unknown[0]])
+        region.here.say("dataflow-consumer", f"only {only} has {name}", fix, at)
     elif not channel.writers and not channel.unknown and (stream or channel.readers):
         region.here.say("dataflow-producer", f"nothing writes {name}", fix, at)
     elif not channel.readers and not channel.unknown:

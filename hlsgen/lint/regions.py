@@ -22,13 +22,15 @@ class Argument:
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """A stage: the function's name, its arguments, and its place in the file."""
+    """A stage: the function's name, its arguments, and its place in the file. `made`: a declaration whose
+    constructor works, or a statement that is no call; what it does with its arguments is not known."""
 
     name: str
     arguments: tuple[Argument, ...]
     start: int
     end: int
     method_of: str = ""
+    made: bool = False
 
 
 @dataclass(kw_only=True, eq=False)
@@ -55,6 +57,11 @@ _DECLARATIONS = frozenset(
     + ("static_assert_declaration", "type_definition", "alias_declaration", "using_declaration")
     + ("preproc_include",)
 )
+_LOOPS = frozenset(("for_statement", "while_statement", "do_statement", "compound_statement"))
+_GIVEN = frozenset(("parameter_list", "argument_list", "initializer_list"))
+_CLASSES = frozenset(("type_identifier", "template_type", "qualified_identifier"))
+LOOP = "a loop"
+_CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast"))
 _NO_STAGES = frozenset(("assert", "printf", "std::printf", "static_assert"))
 _BRANCHES = frozenset(("preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "labeled_statement"))
 
@@ -78,8 +85,27 @@ def region_of(here: Here) -> Region:
         elif node.type == "return_statement" and not node.named_children and not stack:
             continue
         else:
-            region.others.append(node)
+            _other(region, node)
     return region
+
+
+def _other(region: Region, node: Node) -> None:
+    """A statement that is no call, which the vendor's tool makes a stage of where it can."""
+    region.others.append(node)
+    if node.type not in _LOOPS:
+        return
+    used: dict[str, Argument] = {}
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if one.type == "identifier":
+            used.setdefault(_text(one), Argument(node=one, text=_text(one)))
+        stack += one.named_children
+    region.calls.append(_stage(LOOP, tuple(used.values()), node))
+
+
+def _stage(name: str, arguments: tuple[Argument, ...], node: Node) -> Call:
+    return Call(name=name, arguments=arguments, start=node.start_byte, end=node.end_byte, made=True)
 
 
 def _declaration(region: Region, node: Node) -> None:
@@ -92,16 +118,25 @@ def _declaration(region: Region, node: Node) -> None:
             other = _text(value)
             region.aliases[_text(named.named_children[-1])] = region.aliases.get(other, other)
     type_ = node.child_by_field_name("type")
-    if type_ is None or not _text(type_).endswith("task"):
-        return
     for declarator in node.children_by_field_name("declarator"):
         given = declarator.child_by_field_name("parameters") or declarator.child_by_field_name("value")
-        arguments = [Argument(node=one, text=_text(one)) for one in (given.named_children if given else [])]
-        if arguments:
+        parts = given.named_children if given is not None and given.type in _GIVEN else []
+        arguments = [Argument(node=_one_name(one), text=_text(one)) for one in parts]
+        if not arguments or type_ is None:
+            continue
+        if _text(type_).endswith("task"):
             at = declarator.start_byte, declarator.end_byte
             region.calls.append(
                 Call(name=arguments[0].text, arguments=tuple(arguments[1:]), start=at[0], end=at[1])
             )
+        elif type_.type in _CLASSES:
+            region.calls.append(_stage(_text(type_).partition("<")[0], tuple(arguments), declarator))
+
+
+def _one_name(node: Node) -> Node:
+    """A name that reads as the type of a parameter, as in `task t(f, a, b)`."""
+    alone = node.type == "parameter_declaration" and len(node.named_children) == 1
+    return node.named_children[0] if alone else node
 
 
 def _expression(region: Region, node: Node) -> None:
@@ -162,6 +197,17 @@ def _text(node: Node | None) -> str:
     return "" if node is None or node.text is None else node.text.decode(errors="replace")
 
 
+def _before_cast(node: Node) -> Node:
+    """What a cast gives another type."""
+    if node.type == "cast_expression":
+        return node.child_by_field_name("value") or node
+    function, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if node.type != "call_expression" or function is None or given is None:
+        return node
+    cast = function.type == "template_function" and _text(function.child_by_field_name("name")) in _CASTS
+    return given.named_children[0] if cast and len(given.named_children) == 1 else node
+
+
 def base_of(argument: Argument) -> tuple[str, str] | None:
     """(variable, element) that an argument hands on: `s[2]` is ("s", "[2]"), `&x` is ("x", "").
 
@@ -170,6 +216,7 @@ def base_of(argument: Argument) -> tuple[str, str] | None:
     node = argument.node
     if node.type in ("pointer_expression", "parenthesized_expression") and node.named_children:
         node = node.named_children[-1]
+    node = _before_cast(node)
     element = ""
     while node.type in ("subscript_expression", "field_expression"):
         inner = node.child_by_field_name("argument")

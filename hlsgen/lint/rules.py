@@ -117,11 +117,9 @@ RULES: dict[str, Rule] = {
     # ---- dataflow regions
     **_rules(
         Severity.ERROR,
-        dataflow_statement="what is neither declaration nor call in a dataflow region (HLS 214-114, 214-169)",
         dataflow_condition="a stage that does not run each time: if, switch or ?: in a dataflow region",
         dataflow_exit="a second way out of a dataflow region: return, break, continue or goto",
         dataflow_return="a stage that returns a value",
-        dataflow_argument="an argument computed in the region or declared outside of it (HLS 214-113)",
         dataflow_producer="a stream or array with no producer, or with several (HLS 200-471)",
         dataflow_consumer="a stream or array with no consumer, or with several (HLS 200-471)",
         dataflow_feedback="an array that is read by an earlier stage than the one that writes it",
@@ -129,12 +127,17 @@ RULES: dict[str, Rule] = {
     ),
     **_rules(
         Severity.WARNING,
+        dataflow_statement="what is neither declaration nor call in a dataflow region (HLS 214-114, 214-169)",
+        dataflow_argument="an argument computed in the region or declared outside of it (HLS 214-113)",
         dataflow_stream_back="a stream that an earlier stage reads; what fills it first must not wait for it",
         dataflow_bypass="an array that skips stages (HLS 200-989)",
         dataflow_global="a variable of the file that a stage is handed, as hls4ml's weights (HLS 214-113)",
         dataflow_static="a static scalar or array in a dataflow region, which is treated like a local one",
     ),
 }  # fmt: skip
+
+CANONICAL_FORM = frozenset(["dataflow-statement", "dataflow-argument"])
+"""Warnings that emitted code has none of: the vendor's tool goes on, without saying that it understood."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -152,6 +152,24 @@ def test_a_build_says_what_was_linted(folder: Path) -> None:
     assert f"Pragma lint: {counts['pragmas']:,} `#pragma HLS` in {counts['files']} emitted files" in said
 
 
+def test_emitted_code_has_no_statement_between_its_stages(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of others it is a warning, as to the vendor's tool."""
+    design = load(folder / "small.yaml")
+    plan = type(design.style).plan
+
+    def broken(self: Any, *given: Any) -> dict[str, str | bytes]:
+        files = dict(plan(self, *given))
+        added = "#pragma HLS dataflow\n    for (int i = 0; i < 4; ++i) {}\n"
+        files["src/small.cpp"] = str(files["src/small.cpp"]).replace("#pragma HLS dataflow\n", added)
+        return files
+
+    monkeypatch.setattr(type(design.style), "plan", broken)
+    with pytest.raises(EmissionError, match="dataflow-statement"):
+        build(design, folder / "out", csim=False)
+
+
 def test_wrong_emitted_code_is_a_bug_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     design = load(folder / "small.yaml")
     plan = type(design.style).plan

@@ -65,9 +65,42 @@ ONCE = "    if (out.empty()) copy(a, out);\n"
         ("auto& b = a;\n    copy(b, out);\n", set()),
         ("auto& b = a;\n    auto& c = b;\n    copy(c, out);\n", set()),
         ("auto& b = in;\n    copy(b, out);\n", {"dataflow-consumer"}),
+        ("copy(static_cast<hls::stream<int>&>(a), out);\n", set()),
+        ("copy((hls::stream<int>&)a, out);\n", set()),
+        ("copy(static_cast<hls::stream<int>&>(in), out);\n", {"dataflow-consumer"}),
+        ("Narrower<8, 4> b(a, 3);\n    copy(b, out);\n", set()),
+        ("Narrower<8, 4> b(a, 3 * 3);\n    copy(static_cast<hls::stream<int>&>(b), out);\n", set()),
+        ("Narrower<8, 4> b(a, 3);\n    copy(a, out);\n", {"dataflow-consumer"}),
+        ("ap_uint<3> b(7);\n", {"dataflow-consumer"}),
+        ("for (int i = 0; i < 9; ++i) out.write(a.read());\n", {"dataflow-statement"}),
+        ("copy(a, out);\n    for (int i = 0; i < 9; ++i) a.read();\n", {"dataflow-consumer"}),
     ],
 )
 def test_what_is_not_synthesised_and_other_names(code: str, rules: set[str]) -> None:
     texts = {"region.cpp": REGION.replace("NEXT", code).encode()}
     found = {one.rule.name for one in lint(texts, texts.get).findings}
     assert found >= rules and bool(found) == bool(rules), found
+
+
+@pytest.mark.parametrize(
+    ("loop", "rules"),
+    [
+        ("for (int i = 0; i < 9; ++i) { parts[0].write(i); parts[1].write(i); }", {"dataflow-statement"}),
+        ("for (int i = 0; i < 9; ++i) parts[i & 1].write(i);", {"dataflow-statement"}),
+        ("", {"dataflow-producer"}),
+    ],
+)
+def test_a_loop_in_a_region_is_a_stage(loop: str, rules: set[str]) -> None:
+    """Xilinx/finn-hlslib splits a stream so in front of two stages (HLS 214-114, a warning)."""
+    text = """#include <hls_stream.h>
+void copy(hls::stream<int> &in, hls::stream<int> &out) { out.write(in.read()); }
+void f(hls::stream<int> (&out)[2]) {
+#pragma HLS dataflow
+    hls::stream<int> parts[2];
+    LOOP
+    copy(parts[0], out[0]);
+    copy(parts[1], out[1]);
+}
+"""
+    files = {"split.cpp": text.replace("LOOP", loop).encode()}
+    assert {one.rule.name for one in lint(files, files.get).findings} == rules

@@ -30,6 +30,7 @@ from hlsgen.schedule.missing_headers import searched_in, stand_in
 from hlsgen.schedule.never_written import with_constant_tables
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.started import with_started_values
+from hlsgen.schedule.unnamed_types import with_names
 
 SHOWN_ERRORS = 8
 MAX_DROPPING = 6
@@ -212,7 +213,8 @@ class _Unit:
             if not stand_in(errors, elsewhere, self.include_folders):
                 raise _source_error(self.path, errors)
             errors = preprocess()
-        return out.read_text(encoding="utf-8", errors="replace")
+        text = out.read_text(encoding="utf-8", errors="replace")
+        return with_names(text) if self.language.named else text
 
     def _compile(self, text: str) -> tuple[str | None, str]:
         """The IR, or None and what the compiler says."""

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hlsgen.schedule.unnamed_types import REFUSED
+
 INCLUDE = Path(__file__).resolve().parent / "include"
 """Headers of ours in place of the vendor's."""
 CPP_STANDARD = "c++17"
@@ -20,6 +22,14 @@ NOT_OURS = ("-std=", "-O", "-g", "-m", "-W", "-w", "-l", "-L", "-c", "-S", "-E",
 _WARNINGS_OF_C = (
     *("implicit-function-declaration", "implicit-int", "int-conversion", "incompatible-pointer-types"),
     *("incompatible-function-pointer-types", "return-type", "return-mismatch"),
+)
+# what C++ had before its release of 2017, which is older than the one that kernels are written in
+_OLDER_CPP = (
+    *("-Wno-register", "-Wno-increment-bool", "-Wno-dynamic-exception-spec"),
+    *(
+        f"-D_LIBCPP_ENABLE_CXX17_REMOVED_{name}"
+        for name in ("AUTO_PTR", "BINDERS", "RANDOM_SHUFFLE", "UNARY_BINARY_FUNCTION", "UNEXPECTED_FUNCTIONS")
+    ),
 )
 # of the C library that the vendor's compiler comes with, whose headers all bring them
 _NAMES = tuple(
@@ -39,13 +49,15 @@ class Language:
 
     driver: of the compiler's programs. arguments: the language, its standard, a project's own flags. before:
     headers of ours that come before all else of a file when it is preprocessed; beside: when it is compiled.
-    remedies: what the first try was refused for, where this one may not be.
+    named: whether unnamed types are given names. remedies: what the first try was refused for, where this one
+    may not be.
     """
 
     driver: str
     arguments: tuple[str, ...]
     before: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    named: bool = False
     remedies: re.Pattern[str] = re.compile("")
 
     @property
@@ -61,11 +73,12 @@ def languages_of(path: Path, standard: str, flags: Sequence[str]) -> list[Langua
     """
     own = (*_NAMES, *(flag for flag in flags if not flag.startswith(NOT_OURS)))
     newer = standard if NEWER.fullmatch(standard) else CPP_STANDARD
-    cpp = (f"-std={newer}", "-x", "c++", *own)
+    cpp = (f"-std={newer}", "-x", "c++", *_OLDER_CPP, *own)
     tried = [
         Language(driver="c++", arguments=cpp, before=(_MARKS,), remedies=_IS_CPP),
         Language(driver="c++", arguments=cpp, before=(_MORE, _MARKS)),
         Language(driver="c++", arguments=cpp, before=(_MORE, _MARKS, _OWN), remedies=_REDEFINED),
+        Language(driver="c++", arguments=cpp, before=(_MORE, _MARKS), named=True, remedies=REFUSED),
     ]
     if path.suffix != ".c":
         return tried

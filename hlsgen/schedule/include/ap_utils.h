@@ -1,14 +1,11 @@
 // Copyright the hlsgen authors. Licensed under the Apache License, Version 2.0.
 //
-// Waiting and protocols: time that a kernel spends on purpose.
+// Waiting and protocols.
 #ifndef HLSGEN_SCHEDULE_AP_UTILS_H
 #define HLSGEN_SCHEDULE_AP_UTILS_H
 
-extern "C" void __hls_wait(int cycles) __attribute__((nothrow));
+#include "etc/autopilot_ssdm_op.h"
 
-inline __attribute__((always_inline)) void ap_wait() { __hls_wait(1); }
-inline __attribute__((always_inline)) void ap_wait_n(int cycles) { __hls_wait(cycles); }
-inline __attribute__((always_inline)) void ap_wait_until(bool) { __hls_wait(1); }
 inline __attribute__((always_inline)) void wait(int cycles) { __hls_wait(cycles); }
 
 #endif

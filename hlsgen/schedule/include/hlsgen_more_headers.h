@@ -36,6 +36,7 @@
 
 #include "ap_fixed.h"
 #include "ap_int.h"
+#include "etc/autopilot_ssdm_op.h"
 #include "hls_math.h"
 #include "hls_stream.h"
 

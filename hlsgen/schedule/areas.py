@@ -17,7 +17,7 @@ from hlsgen.schedule.area_figures import AREAS, AreaFigure, between, figures_of,
 from hlsgen.schedule.cores import ALWAYS_FABRIC, DSP_ALONE_UNTIL, LIKE, dsp_of
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.memories import SMALL_BITS
-from hlsgen.schedule.operation import Operation
+from hlsgen.schedule.operation import DIVISIONS, SHIFTS, Operation
 from hlsgen.targets.terms import Terms, packaged_terms
 
 SMALL_SUMS = {1: 2, 2: 9, 3: 10, 4: 12}
@@ -60,8 +60,6 @@ LITE_FLAGS = 6
 HALF_BITS = 16
 HALF_TERMS = {"fmul": (HALF_CORES.terms[0], ""), "fadd": HALF_CORES.terms[1:]}
 """The terms of cores of half numbers with DSPs and without; the other operations count as single."""
-DIVISIONS = frozenset({"udiv", "sdiv", "urem", "srem"})
-SHIFTS = frozenset({"shl", "lshr", "ashr"})
 SQUARE = {"fdiv", "sqrt"}
 """Cores whose cells grow with the square of the width of a word."""
 

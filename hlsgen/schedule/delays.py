@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hlsgen.schedule import cores
 from hlsgen.schedule.delay_figures import PACKAGED, Figure, Library, library_of, read_figures
-from hlsgen.schedule.operation import Operation, Timing
+from hlsgen.schedule.operation import DIVISIONS, SHIFTS, Operation, Timing
 from hlsgen.schedule.speed import speed_of
 
 DEFAULT_UNCERTAINTY = 0.27
@@ -222,7 +222,7 @@ class Delays:
             return _logic_if_a_bit(LINEAR[kind], operation.result)
         if kind in ("icmp", "fneg", "fabs", "copysign"):
             return ("icmp" if kind == "icmp" else "logic"), max(widths, default=1)
-        if kind in ("shl", "lshr", "ashr"):
+        if kind in SHIFTS:
             return ("shift", max(*widths, operation.result)) if not operation.constants else ("wire", 0)
         if kind == "mux":
             return "mux", max(2, len(widths))
@@ -262,7 +262,7 @@ class Delays:
         kind, widths = operation.kind, operation.widths
         if kind == "mul":
             return cores.multiplier(self.library, widths or (operation.result,), self.budget_ns)
-        if kind in ("sdiv", "udiv", "srem", "urem"):
+        if kind in DIVISIONS:
             return cores.divider(self.library, max(widths, default=operation.result), self.budget_ns)
         if kind.startswith("axi"):
             return self._axi(operation)

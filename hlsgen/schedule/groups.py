@@ -18,11 +18,10 @@ from dataclasses import dataclass, field, replace
 
 from hlsgen.schedule import cores
 from hlsgen.schedule.delays import FREE, Delays
-from hlsgen.schedule.operation import Operation, Timing
+from hlsgen.schedule.operation import SHIFTS, Operation, Timing, moves_bits
 
 LUT_INPUTS = 6
 WIRES = frozenset({"trunc", "zext", "sext", "bitcast", "freeze"})
-SHIFTS = frozenset({"shl", "lshr", "ashr"})
 LOGIC = frozenset({"and", "or", "xor", "select"}) | SHIFTS
 WIRE = "wire"
 EXTENSIONS = frozenset({"zext", "sext", WIRE})
@@ -74,7 +73,7 @@ class Graph:
         operation = self.nodes[place].operation
         if operation is None or operation.kind in WIRES:
             return True
-        return operation.kind in SHIFTS and operation.constants > 0
+        return moves_bits(operation)
 
     def operation(self, place: int) -> Operation:
         """The operation of a node; a product at the widths that its operands have before they are extended.

@@ -18,6 +18,7 @@ from hlsgen.schedule.chosen_memories import memory_at, ways_of
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, passing_by, reverse_postorder
 from hlsgen.schedule.copied_words import words_of_copy
+from hlsgen.schedule.divisions import instead_of_division
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING, library_function
 from hlsgen.schedule.ir import Constant, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
@@ -25,12 +26,12 @@ from hlsgen.schedule.linear import Address, Linear
 from hlsgen.schedule.memories import Memory, locate
 from hlsgen.schedule.nest_counters import NestCounters
 from hlsgen.schedule.nests import flattened
-from hlsgen.schedule.operation import Operation
+from hlsgen.schedule.operation import SHIFTS, Operation
 from hlsgen.schedule.overwritten import drop_overwritten, written_bases
 from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.repeated import drop_repeated
 from hlsgen.schedule.rings import rings_of
-from hlsgen.schedule.signed_shifts import is_sign_test, signed_shift
+from hlsgen.schedule.signed_shifts import is_sign_test
 
 if TYPE_CHECKING:
     from hlsgen.schedule.region import RegionBuilder
@@ -39,8 +40,9 @@ _FREE = frozenset(
     ["trunc", "zext", "sext", "bitcast", "freeze", "ptrtoint", "inttoptr", "extractvalue", "insertvalue"]
 )
 _SKIPPED = frozenset(["alloca", "br", "switch", "ret", "unreachable", "getelementptr"])
-_SHIFTS = frozenset(["shl", "lshr", "ashr"])
 _LOGIC = frozenset(["and", "or", "xor"])
+_WITH_A_SUM = frozenset(["mul", "add", "sub"])
+"""What may be built with the sum that reads it (groups.py)."""
 ENDS = "the condition that ends the loop"
 
 
@@ -152,15 +154,17 @@ class GrowingRegion:
             self._access(one, block)
         elif opcode == "call":
             self._call(one, block)
-        elif opcode in _FREE or self._is_wiring(one):
+        elif opcode in _FREE:
             self._alias(one, self._sources(one.operands), block)
+        elif self._is_wiring(one):
+            self._part(one, self._sources(one.operands), block)
         elif opcode not in _SKIPPED:
-            steps = signed_shift(one, self.owner.widths.of(one.operands[0], one.type)) if one.operands else []
+            steps = instead_of_division(one, self.owner.widths)
             self._in_steps(one, block, steps) if steps else self._plain(one, block)
 
     def _is_wiring(self, one: Instruction) -> bool:
         """Shifts by constants, logic with constants and tests of the sign move or drop bits: no gates."""
-        if one.opcode in _SHIFTS:
+        if one.opcode in SHIFTS:
             return isinstance(one.operands[1], Constant)
         if one.opcode in _LOGIC and (isinstance(one.operands[1], Constant) or "disjoint" in one.flags):
             return True
@@ -172,6 +176,18 @@ class GrowingRegion:
             self.node_of[one.name] = sources[0]
         elif sources:
             self.node_of[one.name] = self._new(None, one, block, sources).index
+
+    def _part(self, one: Instruction, sources: list[int], block: str) -> None:
+        """A value that has some of another's bits, or has them elsewhere: what is made of all of them, as a
+        product and the sum behind it in a DSP, is not made of these."""
+        whole = [self.region.nodes[source].operation for source in sources]
+        if any(made is not None and made.kind in _WITH_A_SUM for made in whole):
+            moved = Operation(
+                kind="lshr", widths=(bits_of(one.type),), result=self.owner.widths.result(one), constants=1
+            )
+            self.node_of[one.name] = self._new(moved, one, block, sources).index
+        else:
+            self._alias(one, sources, block)
 
     def _in_steps(self, one: Instruction, block: str, steps: Sequence[Operation]) -> None:
         """Operations one behind the other, the last of which takes the first operand too."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+DIVISIONS = frozenset(["sdiv", "udiv", "srem", "urem"])
+SHIFTS = frozenset(["shl", "lshr", "ashr"])
+"""Kinds of operations."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
@@ -26,6 +30,11 @@ class Operation:
     """Of load and store: bram, lutram, uram, register."""
     latency: int | None = None
     """Of requests and answers of AXI ports: the cycles that a pragma says the memory takes."""
+
+
+def moves_bits(operation: Operation) -> bool:
+    """Whether an operation is wires: a shift by a constant."""
+    return operation.kind in SHIFTS and operation.constants > 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from hlsgen.schedule.iteration import Carried, Region
+from hlsgen.schedule.operation import DIVISIONS
 
 _STAY = frozenset(["phi", "register_read", "register_write"])
-_DIVISIONS = frozenset(["sdiv", "udiv", "srem", "urem"])
 
 
 def waiting_for_themselves(region: Region, carried: Iterable[Carried]) -> set[int]:
@@ -49,7 +49,7 @@ def known_before(region: Region) -> set[int]:
     first = region.blocks[0] if region.blocks else ""
     for node in region.nodes:
         operation = node.operation
-        divides = operation is not None and operation.kind in _DIVISIONS
+        divides = operation is not None and operation.kind in DIVISIONS
         stays = operation is not None and operation.kind in _STAY or (divides and node.block != first)
         stays = (stays or node.access is not None) and node.index not in unwritten_registers
         unwritten = node.instruction is None or node.index in region.counting

@@ -21,14 +21,13 @@ from hlsgen.schedule.delays import FLOATS
 from hlsgen.schedule.ir import Local
 from hlsgen.schedule.iteration import Node
 from hlsgen.schedule.memories import ANY_BANK
-from hlsgen.schedule.operation import Operation
+from hlsgen.schedule.operation import DIVISIONS, Operation
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
 from hlsgen.schedule.unbegun import begins
 
 SHIFTED_FROM = 3
 """Intervals for which a word is kept, from which on a shift register takes the place of registers."""
 SHIFT_REGISTER = Resources(lut=32, ff=64)
-DIVISIONS = frozenset({"udiv", "sdiv", "urem", "srem"})
 NEVER_LATE = frozenset({"phi", "register_write"})
 SAME_CORE = {"fsub": "fadd", "uitofp": "sitofp", "fptoui": "fptosi"}
 NO_DSP = "_nodsp"

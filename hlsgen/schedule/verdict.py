@@ -40,7 +40,7 @@ from hlsgen.schedule.open_questions import (
     says_unknown,
     says_without,
 )
-from hlsgen.schedule.operation import Operation, Timing
+from hlsgen.schedule.operation import Operation, Timing, moves_bits
 from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.quick_sums import with_quick_sums
 from hlsgen.schedule.reasons import bank_use, says_port, says_recurrence
@@ -470,7 +470,7 @@ class Verdict:
     def _operations(self) -> dict[str, int]:
         tally: Tally[str] = Tally()
         for node in self.region.nodes:
-            if node.operation is not None:
+            if node.operation is not None and not moves_bits(node.operation):
                 tally[f"{node.operation.kind} {'x'.join(map(str, node.operation.widths[:2]))}"] += 1
         return dict(tally.most_common())
 

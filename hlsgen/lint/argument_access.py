@@ -27,6 +27,8 @@ class Access(Flag):
     WRITES = 2
 
 
+_COPIES = frozenset(("memcpy", "memmove"))
+"""Functions of the C library that write what their first argument leads to, and read the second's."""
 _READING = re.compile(r"\s*(?:(?:\.|->)\s*(?:read|empty|size)|>>)")
 _WRITING = re.compile(r"\s*(?:(?:\.|->)\s*(?:write|full)|<<|(?:[-+*/%|&^]|<<|>>)?=(?!=)|\+\+|--)")
 _CALLED = re.compile(r"([A-Za-z_][\w:]*)\s*$")
@@ -42,6 +44,8 @@ class ArgumentAccess:
 
     def of(self, name: str, count: int, position: int, depth: int = 0) -> Access:
         """What the function of `count` parameters does with the one at `position`."""
+        if name.rpartition("::")[2] in _COPIES and position < 2:
+            return Access.READS if position else Access.WRITES
         found = self.names.body_of(name, count)
         if found is None or depth > MAX_CALLS:
             return Access.NONE

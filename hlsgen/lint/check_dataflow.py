@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from hlsgen.lint.argument_access import Access, ArgumentAccess
 from hlsgen.lint.checking import Here
-from hlsgen.lint.regions import LOOP, Argument, Call, Region, region_of
+from hlsgen.lint.regions import STATEMENT, Argument, Call, Region, region_of
 from hlsgen.lint.structure import Variable
 
 _CONDITIONS = frozenset(("if_statement", "switch_statement"))
@@ -227,24 +227,15 @@ def _channels(region: Region, access: ArgumentAccess) -> list[Channel]:
                 channel.readers.append(number)
             if Access.WRITES in done:
                 channel.writers.append(number)
-    for variables in region.block.variables.values():
-        for variable in variables:
-            used = any(at == variable.start for at, _ in found)
-            if variable.is_stream and not variable.dims and not used and "task" not in variable.type:
-                found[variable.start, ""] = Channel(variable=variable, name=variable.name, local=True)
     return _with_whole_arrays(found)
 
 
 def _with_whole_arrays(found: Mapping[tuple[int, str], Channel]) -> list[Channel]:
-    """Where one stage takes an array of streams as a whole and others take elements of it, each element is a
-    channel, which the first one has too.
+    """Where one stage takes an array as a whole and others take elements of it, each element is a channel,
+    which the first one has too.
     """
     channels = list(found.values())
-    wholes = [
-        whole
-        for whole in channels
-        if whole.variable.is_stream and any(_is_element(other, whole) for other in channels)
-    ]
+    wholes = [whole for whole in channels if any(_is_element(other, whole) for other in channels)]
     for whole in wholes:
         for channel in channels:
             if _is_element(channel, whole):
@@ -294,7 +285,8 @@ def _check_channel(region: Region, channel: Channel) -> None:
         region.here.say("dataflow-consumer", f"{name} is read by {among(channel.readers)}", fix, at)
     users = set(channel.writers + channel.readers + channel.unknown)
     both = len(set(channel.writers)) > 1 or len(set(channel.readers)) > 1
-    if not both and channel.unknown and len(users) > (2 if channel.local else 1):
+    either = any(calls[number].made for number in channel.unknown)
+    if not both and not either and channel.unknown and len(users) > (2 if channel.local else 1):
         region.here.say("dataflow-consumer", f"{name} goes to {among(sorted(users))}", fix, at)
     if channel.local:
         _check_ends(region, channel, name, at)
@@ -303,20 +295,20 @@ def _check_channel(region: Region, channel: Channel) -> None:
 
 
 def _named(call: Call) -> str:
-    return call.name if call.name == LOOP else f"`{call.name}`"
+    return call.name if call.name == STATEMENT else f"`{call.name}`"
 
 
 def _check_ends(region: Region, channel: Channel, name: str, at: tuple[int, int]) -> None:
     """A local channel has both ends, the writing one first."""
     stream = channel.variable.is_stream
-    users = set(channel.writers + channel.readers + channel.unknown)
     fix = "add the stage at the other end, or leave it out"
-    if channel.unknown and len(users) < 2:
-        only = _named(region.calls[channel.unknown[0]])
-        region.here.say("dataflow-consumer", f"only {only} has {name}", fix, at)
-    elif not channel.writers and not channel.unknown and (stream or channel.readers):
+    only = region.calls[channel.unknown[0]] if channel.unknown else None
+    if only is not None and stream and not only.made and not channel.readers + channel.writers:
+        if len(set(channel.unknown)) < 2:
+            region.here.say("dataflow-consumer", f"only {_named(only)} has {name}", fix, at)
+    elif not channel.writers and not channel.unknown and (stream or not channel.variable.value):
         region.here.say("dataflow-producer", f"nothing writes {name}", fix, at)
-    elif not channel.readers and not channel.unknown:
+    elif not channel.readers and not channel.unknown and stream:
         region.here.say("dataflow-consumer", f"nothing reads {name}", fix, at)
     elif channel.readers and channel.writers and min(channel.readers) < min(channel.writers):
         first, last = region.calls[min(channel.readers)], region.calls[min(channel.writers)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
@@ -34,7 +35,7 @@ def check_place(here: Here) -> bool:
         message = f"`{name}` has no meaning in this block"
         here.say("wrong-scope", message, f"it must stand {here.form.scope}")
         return False
-    if name in ("pipeline", "unroll", "loop_tripcount", "loop_flatten"):
+    if name in ("pipeline", "unroll", "loop_tripcount", "loop_flatten") and block.node is not block.loop:
         before, behind = block.statements_around(here.pragma.start)
         while behind is not None and behind.type == "labeled_statement":
             behind = behind.named_children[-1]
@@ -123,10 +124,9 @@ def check_conflicts(all_of_them: list[Here]) -> None:
 
 
 def _member(here: Here) -> str:
-    """Of a struct whose member a pragma names, that member: `rows` of `task.rows`."""
-    return next(
-        (value.partition(".")[2] for key, value in map(_plain, here.pragma.words) if key == "variable"), ""
-    )
+    """What a pragma names of a variable: `.rows` of `task.rows`, `->rows`, `[1]` of an array of streams."""
+    named = next((value for key, value in map(_plain, here.pragma.words) if key == "variable"), "")
+    return re.sub(r"^[&*(]*[\w:]*", "", named)
 
 
 def _said(here: Here) -> tuple[object, ...]:

@@ -106,7 +106,7 @@ def _may_be_top(function: Function, caller: str | None, here: Here) -> bool:
 
 
 def _callers(interfaces: list[Here]) -> dict[str, str]:
-    """{function with interfaces: another one of the file that names it}; a testbench's main is none.
+    """{function with interfaces: another such of the file that names it}; what has none is a testbench's.
 
     A name that is a variable's where it stands names no function.
     """
@@ -120,7 +120,9 @@ def _callers(interfaces: list[Here]) -> dict[str, str]:
         if match.group() not in wanted or name in found:
             continue
         block = module.block_at(match.start())
-        if block is None or block.function.name in ("main", name) or names.variable(name, block) is not None:
+        if block is None or block.function.name == name or block.function.name.encode() not in wanted:
+            continue
+        if names.variable(name, block) is not None:
             continue
         found[name] = block.function.name
     return found
@@ -166,10 +168,13 @@ def _check_width(port: Port) -> None:
     bits = width_of(port.variable.type, port.here.names, port.here.scope)
     if bits is None:
         return
-    if bits > WIDEST_AXI or (bits > WIDEST_NUMBER and bits & (bits - 1)):
-        message = f"the data of `{port.name}` are {bits} bits wide"
-        fix = "an m_axi port has 8, 16, 32, ... or 1024 bits; 512 are best"
-        port.here.say("axi-width", message, fix, port.at)
+    fix = "an m_axi port has 8, 16, 32, ... or 1024 bits; 512 are best"
+    if bits > WIDEST_AXI:
+        port.here.say("axi-width", f"the data of `{port.name}` are {bits} bits wide", fix, port.at)
+    elif bits > WIDEST_NUMBER and bits & (bits - 1):
+        words = 1 << bits.bit_length()
+        message = f"the data of `{port.name}` are {bits} bits wide and lie in words of {words}"
+        port.here.say("axi-padded", message, fix, port.at)
     elif bits > WISE_AXI:
         message = f"the data of `{port.name}` are {bits} bits wide, more than memories take in a cycle"
         port.here.say("axi-wide", message, "512 bits are best", port.at)

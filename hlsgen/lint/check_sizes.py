@@ -72,7 +72,7 @@ def check_numbers(module: Module, names: Names, findings: Findings) -> None:
     macro = names.macro("AP_INT_MAX_W")
     widest = AP_INT_MAX_W
     if macro is not None:
-        widest = min(WIDEST_AP_INT, names.value(macro.text, ()) or AP_INT_MAX_W)
+        widest = min(WIDEST_AP_INT, _rounded_up(names.value(macro.text, ()) or AP_INT_MAX_W))
     code = module.source.code
     known: dict[tuple[bytes, tuple[str, ...]], int | None] = {}
     for match in _NUMBER.finditer(code):
@@ -100,6 +100,11 @@ def check_numbers(module: Module, names: Names, findings: Findings) -> None:
             if widest < width <= WIDEST_AP_INT:
                 fix += f", or #define AP_INT_MAX_W {width} before its header"
             findings.say("int-width", message, fix, begin, begin + len(text))
+
+
+def _rounded_up(width: int) -> int:
+    """The header counts in steps of 1024 bits; FINN defines AP_INT_MAX_W below what its streams carry."""
+    return -(-width // AP_INT_MAX_W) * AP_INT_MAX_W
 
 
 def _arguments(code: bytes, begin: int) -> bytes | None:

@@ -19,7 +19,7 @@ from hlsgen.lint.checking import Findings, Here
 from hlsgen.lint.options import FORMS
 from hlsgen.lint.program import Names, Program, Reader
 from hlsgen.lint.rules import Finding, Severity
-from hlsgen.lint.structure import Module, TooDeep
+from hlsgen.lint.structure import Block, Module, TooDeep
 from hlsgen.lint.syntax import MAX_DEPTH, MAX_SECONDS, read
 from hlsgen.lint.text import BRACKET_DEPTH, PragmaText, Source, unreadable
 from hlsgen.lint.words import read_pragma
@@ -175,8 +175,19 @@ def _check_reading(module: Module, names: Names, findings: Findings) -> None:
                 findings.say("not-understood", message, UNDERSTOOD, function.start, function.end)
 
 
+def _block_of(module: Module, at: int, unbraced: dict[int, Block]) -> Block | None:
+    """The block that a pragma stands in; a loop's without braces, kept by where the loop begins, too."""
+    block = module.block_at(at)
+    loop = block.unbraced_loop(at) if block is not None else None
+    if block is None or loop is None:
+        return block
+    inner = Block(node=loop, function=block.function, parent=block, loop=loop)
+    return unbraced.setdefault(loop.start_byte, inner)
+
+
 def _check_pragmas(pragmas: list[PragmaText], module: Module, names: Names, findings: Findings) -> None:
     valid: list[Here] = []
+    unbraced: dict[int, Block] = {}
     for text in pragmas:
         pragma = read_pragma(text)
         form = FORMS.get(pragma.name)
@@ -184,7 +195,7 @@ def _check_pragmas(pragmas: list[PragmaText], module: Module, names: Names, find
             message, fix = unknown_pragma(pragma)
             findings.say("unknown-pragma", message, fix, pragma.start, pragma.end)
             continue
-        block = module.block_at(text.start)
+        block = _block_of(module, text.start, unbraced)
         here = Here(pragma=pragma, form=form, block=block, module=module, names=names, findings=findings)
         if block is None and module.damaged:
             message = f"where `{form.name}` stands cannot be told"

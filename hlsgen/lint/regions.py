@@ -57,10 +57,9 @@ _DECLARATIONS = frozenset(
     + ("static_assert_declaration", "type_definition", "alias_declaration", "using_declaration")
     + ("preproc_include",)
 )
-_LOOPS = frozenset(("for_statement", "while_statement", "do_statement", "compound_statement"))
 _GIVEN = frozenset(("parameter_list", "argument_list", "initializer_list"))
 _CLASSES = frozenset(("type_identifier", "template_type", "qualified_identifier"))
-LOOP = "a loop"
+STATEMENT = "a statement"
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast"))
 _NO_STAGES = frozenset(("assert", "printf", "std::printf", "static_assert"))
 _BRANCHES = frozenset(("preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "labeled_statement"))
@@ -82,18 +81,18 @@ def region_of(here: Here) -> Region:
             continue
         elif node.type == "expression_statement":
             _expression(region, node)
-        elif node.type == "return_statement" and not node.named_children and not stack:
+        elif node.type == "return_statement" and not stack:
             continue
         else:
             _other(region, node)
     return region
 
 
-def _other(region: Region, node: Node) -> None:
-    """A statement that is no call, which the vendor's tool makes a stage of where it can."""
-    region.others.append(node)
-    if node.type not in _LOOPS:
-        return
+def _other(region: Region, node: Node, *, told: bool = False) -> None:
+    """A statement that is no call, which the vendor's tool makes a stage of where it can. told: among others
+    that it warns of."""
+    if not told:
+        region.others.append(node)
     used: dict[str, Argument] = {}
     stack = [node]
     while stack:
@@ -101,7 +100,7 @@ def _other(region: Region, node: Node) -> None:
         if one.type == "identifier":
             used.setdefault(_text(one), Argument(node=one, text=_text(one)))
         stack += one.named_children
-    region.calls.append(_stage(LOOP, tuple(used.values()), node))
+    region.calls.append(_stage(STATEMENT, tuple(used.values()), node))
 
 
 def _stage(name: str, arguments: tuple[Argument, ...], node: Node) -> Call:
@@ -156,7 +155,7 @@ def _expression(region: Region, node: Node) -> None:
         else:
             region.calls.append(call)
     else:
-        region.others.append(node)
+        _other(region, node)
 
 
 def _call(node: Node, at: tuple[int, int]) -> Call:
@@ -181,7 +180,7 @@ def _expanded(region: Region, node: Node, call: Call) -> None:
         if statement.type == "expression_statement" and first is not None and first.type == "call_expression":
             region.calls.append(_call(first, (call.start, call.end)))
         elif statement.type not in _DECLARATIONS and first is not None:
-            region.others.append(node)
+            _other(region, node)
 
 
 def _statements(text: str) -> list[Node] | None:

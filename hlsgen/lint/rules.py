@@ -90,11 +90,12 @@ RULES: dict[str, Rule] = {
         port_storage="bind_storage of an argument of the top function",
         port_dependence="dependence of an argument that shares its m_axi bundle",
         bundle_conflict="ports of one bundle that ask for different adapters, or a port with two modes",
-        axi_width="an m_axi port of words wider than 64 bits that are no power of two, or wider than 1024",
+        axi_width="an m_axi port of words wider than 1024 bits",
         enum_port="an enum as an argument of the top function",
     ),
     **_rules(
         Severity.WARNING,
+        axi_padded="an m_axi port of words wider than 64 bits that are no power of two: it has the next one",
         axi_wide="an m_axi port wider than 512 bits, which is what memories and bursts are made for",
         long_port="an argument of the top function whose width differs between host and FPGA (long, size_t)",
     ),
@@ -117,17 +118,17 @@ RULES: dict[str, Rule] = {
     # ---- dataflow regions
     **_rules(
         Severity.ERROR,
-        dataflow_condition="a stage that does not run each time: if, switch or ?: in a dataflow region",
         dataflow_exit="a second way out of a dataflow region: return, break, continue or goto",
-        dataflow_return="a stage that returns a value",
         dataflow_producer="a stream or array with no producer, or with several (HLS 200-471)",
         dataflow_consumer="a stream or array with no consumer, or with several (HLS 200-471)",
         dataflow_feedback="an array that is read by an earlier stage than the one that writes it",
-        dataflow_loop="a dataflow loop that does not count from 0 in steps of 1 to a constant, in its header",
     ),
     **_rules(
         Severity.WARNING,
         dataflow_statement="what is neither declaration nor call in a dataflow region (HLS 214-114, 214-169)",
+        dataflow_condition="a stage that does not run each time: if, switch or ?: in a dataflow region",
+        dataflow_return="a stage that returns a value",
+        dataflow_loop="a dataflow loop that does not count from 0 in steps of 1 to a constant, in its header",
         dataflow_argument="an argument computed in the region or declared outside of it (HLS 214-113)",
         dataflow_stream_back="a stream that an earlier stage reads; what fills it first must not wait for it",
         dataflow_bypass="an array that skips stages (HLS 200-989)",
@@ -136,7 +137,9 @@ RULES: dict[str, Rule] = {
     ),
 }  # fmt: skip
 
-CANONICAL_FORM = frozenset(["dataflow-statement", "dataflow-argument"])
+CANONICAL_FORM = frozenset(
+    f"dataflow-{one}" for one in ("statement", "condition", "return", "loop", "argument")
+)
 """Warnings that emitted code has none of: the vendor's tool goes on, without saying that it understood."""
 
 

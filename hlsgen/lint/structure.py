@@ -66,6 +66,16 @@ class Block:
         before = children[found - 1] if found > 0 else None
         return before, children[found] if found < len(children) else None
 
+    def unbraced_loop(self, at: int) -> Node | None:
+        """The loop between whose header and body a pragma at a byte stands, as in Vitis_Libraries."""
+        node: Node | None = self.node
+        while node is not None:
+            node = next((one for one in node.named_children if one.start_byte < at < one.end_byte), None)
+            body = node.child_by_field_name("body") if node is not None and node.type in LOOPS else None
+            if body is not None and at < body.start_byte:
+                return node
+        return None
+
     def find(self, name: str) -> Variable | None:
         """The variable as it is declared in this block or around it."""
         block: Block | None = self

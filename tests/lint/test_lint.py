@@ -205,8 +205,10 @@ def test_a_variable_of_the_top_functions_name_calls_nothing(folder: Path) -> Non
     reads = "int counted() {\n    bool first = true;\n    return first ? 1 : 0;\n}\n"
     (folder / "first.cpp").write_text(top + reads)
     assert "interface-not-top" not in run("lint", "first.cpp").stdout
-    (folder / "first.cpp").write_text(f"{top}void other(int *x) {{\n    first(x);\n}}\n")
+    (folder / "first.cpp").write_text(f"{top}void other(int *x) {{\n{interface}    first(x);\n}}\n")
     assert "`first` is called by `other`" in run("lint", "first.cpp").stdout
+    (folder / "first.cpp").write_text(f"{top}void test_of_first(int *x) {{\n    first(x);\n}}\n")
+    assert "interface-not-top" not in run("lint", "first.cpp").stdout
 
 
 def test_an_array_that_two_functions_cut_alike_is_cut_once(folder: Path) -> None:

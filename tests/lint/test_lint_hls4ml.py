@@ -70,10 +70,12 @@ ONCE = "    if (out.empty()) copy(a, out);\n"
         ("copy(static_cast<hls::stream<int>&>(in), out);\n", {"dataflow-consumer"}),
         ("Narrower<8, 4> b(a, 3);\n    copy(b, out);\n", set()),
         ("Narrower<8, 4> b(a, 3 * 3);\n    copy(static_cast<hls::stream<int>&>(b), out);\n", set()),
-        ("Narrower<8, 4> b(a, 3);\n    copy(a, out);\n", {"dataflow-consumer"}),
+        ("hls::stream<int> b;\n    copy(a, out);\n", set()),
+        ("switch (3) { case 3: copy(a, out); }\n", {"dataflow-condition"}),
+        ("copy(a, out);\n    copy(a, in);\n", {"dataflow-consumer"}),
         ("ap_uint<3> b(7);\n", {"dataflow-consumer"}),
         ("for (int i = 0; i < 9; ++i) out.write(a.read());\n", {"dataflow-statement"}),
-        ("copy(a, out);\n    for (int i = 0; i < 9; ++i) a.read();\n", {"dataflow-consumer"}),
+        ("copy(a, out);\n    for (int i = 0; i < 9; ++i) a.read();\n", {"dataflow-statement"}),
     ],
 )
 def test_what_is_not_synthesised_and_other_names(code: str, rules: set[str]) -> None:

@@ -1,11 +1,8 @@
 #include <ap_int.h>
 
-constexpr int LANES = 3;
-typedef ap_uint<LANES * 32> word_t;
 typedef hls::vector<ap_uint<512>, 4> wide_t;
 
-void f(const word_t *in, hls::burst_maxi<wide_t> out, const ap_int<23> *bias) {
-#pragma HLS interface m_axi port=in offset=slave bundle=a
+void f(hls::burst_maxi<wide_t> out, const ap_int<23> *bias) {
 #pragma HLS interface m_axi port=out offset=slave bundle=b
 #pragma HLS interface m_axi port=bias offset=slave bundle=c
 }

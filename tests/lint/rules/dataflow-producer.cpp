@@ -15,7 +15,6 @@ void f(hls::stream<int> &in, hls::stream<int> &other, hls::stream<int> &out, int
 #pragma HLS dataflow
     hls::stream<int> middle("middle");
     hls::stream<int> empty("empty");
-    hls::stream<int> unused("unused");
     work(in, middle, n);
     work(other, middle, n);
     work(middle, out, n);

@@ -220,7 +220,10 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
                 _count(loop.trips),
             )
         show(table)
-        _print_usage(kernel.usage, verbose)
+        if kernel.too_large:
+            click.echo("no estimate of its cells: what is too large to be scheduled is not counted")
+        else:
+            _print_usage(kernel.usage, verbose)
         for finding in kernel.findings():
             click.echo(f"  {finding}")
         for pragma in kernel.dropped:

@@ -251,7 +251,10 @@ FORMS: dict[str, Form] = {
         ),
         Form(
             name="dataflow",
-            options=(flag("disable_start_propagation"), flag("interval", "nothing: it is ignored")),
+            options=(
+                flag("disable_start_propagation"),
+                integer("interval", 1, instead="nothing: it is ignored"),
+            ),
             scope=Scope.REGION,
         ),
         Form(

@@ -59,6 +59,7 @@ _DECLARATIONS = frozenset(
 )
 _GIVEN = frozenset(("parameter_list", "argument_list", "initializer_list"))
 _CLASSES = frozenset(("type_identifier", "template_type", "qualified_identifier"))
+_TEMPLATES = frozenset(("template_function", "qualified_identifier"))
 STATEMENT = "a statement"
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast"))
 _NO_STAGES = frozenset(("assert", "printf", "std::printf", "static_assert"))
@@ -146,8 +147,10 @@ def _expression(region: Region, node: Node) -> None:
         right = inner.child_by_field_name("right")
         called = right is not None and right.type == "call_expression"
         (region.assigned if called else region.others).append(node)
-    elif inner.type == "call_expression":
-        call = _call(inner, (inner.start_byte, inner.end_byte))
+    elif inner.type == "call_expression" or _is_misread(inner):
+        call = (_call if inner.type == "call_expression" else _misread)(
+            inner, (inner.start_byte, inner.end_byte)
+        )
         if call.name in _NO_STAGES:
             return
         if region.here.names.macro(call.name) is not None:
@@ -166,6 +169,26 @@ def _call(node: Node, at: tuple[int, int]) -> Call:
         method_of = _text(function.child_by_field_name("argument"))
         name = _text(function.child_by_field_name("field"))
     return Call(name=name, arguments=tuple(arguments), start=at[0], end=at[1], method_of=method_of)
+
+
+def _is_misread(node: Node) -> bool:
+    """Whether a comparison is the call of a template whose last `>` the parser took for one."""
+    left, right = (node.child_by_field_name(side) for side in ("left", "right"))
+    if node.type != "binary_expression" or left is None or right is None:
+        return False
+    return "<" in _text(left) and left.type in _TEMPLATES and right.type == "parenthesized_expression"
+
+
+def _misread(node: Node, at: tuple[int, int]) -> Call:
+    left, right = (node.child_by_field_name(side) for side in ("left", "right"))
+    arguments: list[Node] = []
+    rest = right.named_children[0] if right is not None and right.named_children else None
+    while rest is not None and rest.type == "comma_expression":
+        first, rest = (rest.child_by_field_name(side) for side in ("left", "right"))
+        arguments += [] if first is None else [first]
+    arguments += [] if rest is None else [rest]
+    given = tuple(Argument(node=one, text=_text(one)) for one in arguments)
+    return Call(name=_text(left).partition("<")[0], arguments=given, start=at[0], end=at[1])
 
 
 def _expanded(region: Region, node: Node, call: Call) -> None:

@@ -82,12 +82,16 @@ class Unplaced:
 def read_directives(path: Path) -> tuple[Directive, ...]:
     """The directives of a Tcl script or a configuration.
 
-    Raises DesignError: the file cannot be read, or has none.
+    A script of comments alone, as the vendor's tool writes it where no directive was set, has none. Raises
+    DesignError: the file cannot be read, or has other things alone.
     """
     text = read_text(path)
     name = str(path)
     if path.suffix == ".tcl":
-        found = tuple(directives_of(commands(path, text), name))
+        lines = list(commands(path, text))
+        if not lines:
+            return ()
+        found = tuple(directives_of(lines, name))
     else:
         found = tuple(configured_directives(text, name))
     if not found:

@@ -44,6 +44,22 @@ def test_behind_a_loop_is_not_in_it(before: str, rule: str) -> None:
     assert found(f"void f(int *x) {{\n{before}#pragma HLS unroll\n    x[1] = 2;\n}}\n") == [rule]
 
 
+def test_a_template_whose_arguments_end_in_brackets_is_called() -> None:
+    """awai54st/LUTNet: the parser takes the last bracket for a comparison."""
+    text = """#include <hls_stream.h>
+#include <ap_int.h>
+template <int A, typename T> void work(T &in, T &out) { for (int i = 0; i < A; ++i) out.write(in.read()); }
+void f(hls::stream<ap_uint<8>> &in, hls::stream<ap_uint<8>> &out) {
+#pragma HLS dataflow interval=1
+    hls::stream<ap_uint<8>> s("s");
+    work<64 * 2, hls::stream<ap_uint<4 * 2>>>(in, s);
+    work<64 * 2, hls::stream<ap_uint<4*2>>>(s, out);
+}
+"""
+    assert found(text) == ["deprecated"]
+    assert "dataflow-consumer" in found(text.replace(">>>(s, out)", ">>>(in, out)"))
+
+
 def test_two_pragmas_of_one_loop_without_braces_contradict_each_other() -> None:
     text = UNBRACED.replace("#pragma HLS pipeline II=1", "#pragma HLS loop_tripcount min=2 max=3")
     assert found(text) == ["conflicting-pragmas"]

@@ -171,6 +171,8 @@ def test_a_switch_before_the_place_is_no_value_of_it(tmp_path: Path) -> None:
     script.write_text('set_directive_interface -mode axis -register "fir" data\n', encoding="utf-8")
     (found,) = read_directives(script)
     assert (found.text, found.place) == ("interface mode=axis register port=data", "fir")
+    script.write_text("## This file is generated automatically\n\n", encoding="utf-8")
+    assert read_directives(script) == ()
     script.write_text("set_directive_top -name fir fir\n", encoding="utf-8")
     with pytest.raises(DesignError, match="holds no directive"):
         read_directives(script)

@@ -65,6 +65,7 @@ def test_the_command_ends_with_one(tmp_path: Path) -> None:
     (tmp_path / "net.cpp").write_text(LARGE)
     done = run("schedule", str(tmp_path / "net.cpp"))
     assert done.exit_code == 1 and "net::dense: some" in " ".join(done.output.split())
+    assert "no estimate of its cells" in done.output and "csynth ~" not in done.output
 
 
 @pytest.mark.parametrize("factor", [1, 8, 64])

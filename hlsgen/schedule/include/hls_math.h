@@ -182,6 +182,13 @@ HLS_MATH_WITH(minmag, HLS_MATH_SAME, fabs(x) < fabs(y) ? x : fabs(y) < fabs(x) ?
 #undef HLS_MATH_SAME
 #undef HLS_MATH_INT
 
+// Each bit of y where `choice` has one, else of x.
+template <class B_, class T_>
+HLS_MATH_INLINE T_ bits_chosen(T_ x, T_ y, T_ choice) {
+    const B_ c = __builtin_bit_cast(B_, choice);
+    const B_ chosen = static_cast<B_>((__builtin_bit_cast(B_, x) & ~c) | (__builtin_bit_cast(B_, y) & c));
+    return __builtin_bit_cast(T_, chosen);
+}
 template <class T_> HLS_MATH_INLINE bool isnan(T_ x) { return x != x; }
 template <class T_> HLS_MATH_INLINE bool isinf(T_ x) { if constexpr (std::is_floating_point<T_>::value) return __builtin_isinf(x); else return false; }
 template <class T_> HLS_MATH_INLINE bool isfinite(T_ x) { if constexpr (std::is_floating_point<T_>::value) return __builtin_isfinite(x); else return true; }
@@ -205,6 +212,14 @@ template <class T_> HLS_MATH_INLINE bool isless(T_ x, T_ y) { return x < y; }
 template <class T_> HLS_MATH_INLINE bool islessequal(T_ x, T_ y) { return x <= y; }
 template <class T_> HLS_MATH_INLINE bool islessgreater(T_ x, T_ y) { return x < y || x > y; }
 template <class T_> HLS_MATH_INLINE bool isunordered(T_ x, T_ y) { return x != x || y != y; }
+template <class T_> HLS_MATH_INLINE bool isordered(T_ x, T_ y) { return x == x && y == y; }
+template <class T_> HLS_MATH_INLINE bool isequal(T_ x, T_ y) { return x == y; }
+template <class T_> HLS_MATH_INLINE bool isnotequal(T_ x, T_ y) { return x != y; }
+template <class T_> HLS_MATH_INLINE int fpclassify(T_ x) { if constexpr (std::is_floating_point<T_>::value) return __builtin_fpclassify(FP_NAN, FP_INFINITE, FP_NORMAL, FP_SUBNORMAL, FP_ZERO, x); else return x != 0 ? FP_NORMAL : FP_ZERO; }
+HLS_MATH_INLINE float bitselect(float x, float y, float choice) { return bits_chosen<unsigned>(x, y, choice); }
+HLS_MATH_INLINE double bitselect(double x, double y, double choice) { return bits_chosen<unsigned long long>(x, y, choice); }
+HLS_MATH_INLINE half bitselect(half x, half y, half choice) { return bits_chosen<unsigned short>(x, y, choice); }
+template <class T_> HLS_MATH_INLINE T_ lgamma_r(T_ x, int* sign) { *sign = x < 0 && static_cast<long long>(floor(x)) % 2 != 0 ? -1 : 1; return lgamma(x); }
 HLS_MATH_INLINE float nanf(const char*) { return __builtin_nanf(""); }
 HLS_MATH_INLINE double nan(const char*) { return __builtin_nan(""); }
 template <class T_> HLS_MATH_INLINE T_ frexp(T_ x, int* e) { *e = ilogb(x) + 1; return T_(x * exp2(T_(-*e))); }
@@ -215,6 +230,62 @@ template <class T_> HLS_MATH_INLINE T_ abs(T_ x) { return x < T_(0) ? T_(-x) : x
 template <class T_> HLS_MATH_INLINE T_ max(T_ x, T_ y) { return x < y ? y : x; }
 template <class T_> HLS_MATH_INLINE T_ min(T_ x, T_ y) { return y < x ? y : x; }
 template <class T_> HLS_MATH_INLINE T_ divide(T_ x, T_ y) { return x / y; }
+
+// The names of C: `namef` of float, `half_name` of half.
+#define HLS_MATH_NAMES(name, parameters, arguments)                                                            \
+    HLS_MATH_NAME(name##f, name, float, parameters(float), arguments)                                          \
+    HLS_MATH_NAME(half_##name, name, half, parameters(half), arguments)
+#define HLS_MATH_NAME(own, name, T_, parameters, arguments)                                                    \
+    HLS_MATH_INLINE auto own parameters -> decltype(name arguments) { return name arguments; }
+#define HLS_MATH_X(T_) (T_ x)
+#define HLS_MATH_XY(T_) (T_ x, T_ y)
+#define HLS_MATH_XYZ(T_) (T_ x, T_ y, T_ z)
+#define HLS_MATH_XN(T_) (T_ x, int n)
+#define HLS_MATH_XL(T_) (T_ x, long n)
+#define HLS_MATH_XP(T_) (T_ x, T_* p)
+#define HLS_MATH_XE(T_) (T_ x, int* p)
+#define HLS_MATH_XYE(T_) (T_ x, T_ y, int* p)
+HLS_MATH_NAMES(abs, HLS_MATH_X, (x))
+HLS_MATH_NAMES(isnan, HLS_MATH_X, (x))
+HLS_MATH_NAMES(isinf, HLS_MATH_X, (x))
+HLS_MATH_NAMES(isfinite, HLS_MATH_X, (x))
+HLS_MATH_NAMES(isnormal, HLS_MATH_X, (x))
+HLS_MATH_NAMES(signbit, HLS_MATH_X, (x))
+HLS_MATH_NAMES(ilogb, HLS_MATH_X, (x))
+HLS_MATH_NAMES(fpclassify, HLS_MATH_X, (x))
+HLS_MATH_NAMES(divide, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(isequal, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(isnotequal, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(isgreater, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(isgreaterequal, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(isless, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(islessequal, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(islessgreater, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(isordered, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(isunordered, HLS_MATH_XY, (x, y))
+HLS_MATH_NAMES(fma, HLS_MATH_XYZ, (x, y, z))
+HLS_MATH_NAMES(mad, HLS_MATH_XYZ, (x, y, z))
+HLS_MATH_NAMES(bitselect, HLS_MATH_XYZ, (x, y, z))
+HLS_MATH_NAMES(ldexp, HLS_MATH_XN, (x, n))
+HLS_MATH_NAMES(scalbn, HLS_MATH_XN, (x, n))
+HLS_MATH_NAMES(scalbln, HLS_MATH_XL, (x, n))
+HLS_MATH_NAMES(fract, HLS_MATH_XP, (x, p))
+HLS_MATH_NAMES(modf, HLS_MATH_XP, (x, p))
+HLS_MATH_NAMES(frexp, HLS_MATH_XE, (x, p))
+HLS_MATH_NAMES(lgamma_r, HLS_MATH_XE, (x, p))
+HLS_MATH_NAMES(remquo, HLS_MATH_XYE, (x, y, p))
+HLS_MATH_INLINE void half_sincos(half x, half* s, half* c) { sincos(x, s, c); }
+HLS_MATH_INLINE half half_nan(const char*) { return half(__builtin_nanf("")); }
+#undef HLS_MATH_NAMES
+#undef HLS_MATH_NAME
+#undef HLS_MATH_X
+#undef HLS_MATH_XY
+#undef HLS_MATH_XYZ
+#undef HLS_MATH_XN
+#undef HLS_MATH_XL
+#undef HLS_MATH_XP
+#undef HLS_MATH_XE
+#undef HLS_MATH_XYE
 
 }  // namespace hls
 

@@ -28,6 +28,8 @@ public:
     __attribute__((always_inline)) void operator>>(T_& item) { read(item); }
     __attribute__((always_inline)) bool read_nb(T_& item) { return __hls_stream_read_nb(this, &item, exact_bits); }
 
+    __attribute__((always_inline)) bool read_dep(T_& item, volatile bool after) { read(item); return after; }
+
     __attribute__((always_inline)) void write(const T_& item) {
         T_* slot = static_cast<T_*>(__hls_stream_slot(this, exact_bits));
         *slot = item;
@@ -39,6 +41,8 @@ public:
         *slot = item;
         return __hls_stream_write_nb(this, slot);
     }
+
+    __attribute__((always_inline)) bool write_dep(const T_& item, volatile bool after) { write(item); return after; }
 
     __attribute__((always_inline)) bool empty() const { return __hls_stream_empty(const_cast<stream*>(this)); }
     __attribute__((always_inline)) bool full() const { return __hls_stream_full(const_cast<stream*>(this)); }

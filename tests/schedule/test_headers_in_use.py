@@ -222,3 +222,23 @@ def test_headers_are_ours() -> None:
         text = header.read_text(encoding="utf-8")
         assert text.startswith("// Copyright the hlsgen authors. Licensed under the Apache License"), header
         assert len(text.splitlines()) < 500, header
+
+
+@pytest.mark.parametrize(
+    ("body", "result"),
+    [
+        ("ap_uint<8> a = 4; a |= TWO; a += ONE; return a.to_int();", 7),
+        ("ap_int<8> a = -3; return (a * TWO - MINUS).to_int();", -5),
+        ("ap_uint<4> a = 9; return ((a | TWO) == ELEVEN) + (TWO < a) * 2;", 3),
+        ("ap_uint<8> a = ONE; a <<= TWO; return (a >> ONE).to_int();", 2),
+        ("ap_uint<8> a = 0; a.range(3, 0) = ELEVEN; return a.to_int();", 11),
+        ("ap_fixed<8, 5> a = TWO; a += ONE; return (a * TWO + MINUS).to_int() + (a > ONE);", 6),
+    ],
+)
+@needs_llvm
+def test_enumerators_are_numbers(tmp_path: Path, body: str, result: int) -> None:
+    """As states are written (tohshima/hackcpu); the values are those of int."""
+    text = "#include <ap_fixed.h>\nenum { ONE = 1, TWO, ELEVEN = 11 };\nenum sign { MINUS = -1 };\n"
+    text += f'extern "C" int given() {{ {body} }}\n'
+    ir = optimised(front_end_of(tmp_path, text).ir)
+    assert re.search(r"ret i32 (-?\d+)", ir)[1] == str(result)  # type: ignore[index]

@@ -143,9 +143,11 @@ constexpr ubits_t<W_> parsed(const char* text, int radix) {
 }
 
 // Built-in integers (and enumerations without a class) as numbers of known width.
-template <class T_, bool = std::is_integral<T_>::value> struct native {};
+template <class T_, bool = std::is_integral<T_>::value, bool = std::is_enum<T_>::value && std::is_convertible<T_, int>::value>
+struct native {};
+template <class T_> struct native<T_, false, true> : native<decltype(+T_())> {};
 template <class T_>
-struct native<T_, true> {
+struct native<T_, true, false> {
     static const int width = std::is_same<T_, bool>::value ? 1 : static_cast<int>(8 * sizeof(T_));
     static const bool sign = std::is_signed<T_>::value;
     typedef ap_int_base<width, sign> type;

@@ -15,6 +15,8 @@ struct number_of<ap_concat_ref<W1_, T1_, W2_, T2_>> : place<ap_concat_ref<W1_, T
 // Counts of shifts, as built-in integers that hold them.
 template <class T_>
 AP_INLINE constexpr T_ count_of(T_ x, typename std::enable_if<std::is_integral<T_>::value>::type* = nullptr) { return x; }
+template <class T_>
+AP_INLINE constexpr auto count_of(T_ x, typename std::enable_if<std::is_enum<T_>::value>::type* = nullptr) -> decltype(+x) { return +x; }
 template <int W_, bool S_>
 AP_INLINE constexpr auto count_of(const ap_int_base<W_, S_>& x) {
     typedef typename std::conditional<(W_ <= 32), typename std::conditional<S_, int, unsigned>::type,

@@ -33,6 +33,13 @@ FAMILIES = (
     (r"x[caq]7k", "kintex7"),
     (r"x[caq]7v", "virtex7"),
     (r"x[caq]v[cmehpr]\d|xcv80", "versal"),
+    # a family in place of a part, as the vendor's set_part takes it
+    (r"versal", "versal"),
+    *(
+        (rf"{family}$", family)
+        for family in ("zynquplus", "virtexuplus", "kintexuplus", "virtexu", "kintexu")
+        + ("zynq", "artix7", "kintex7", "virtex7")
+    ),
 )
 """Names of parts and their families, in the order in which they are looked at."""
 UNKNOWN = "zynquplus"

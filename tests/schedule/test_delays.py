@@ -86,6 +86,20 @@ def test_a_part_tells_its_library(part: str) -> None:
     assert is_known(part)
 
 
+@pytest.mark.parametrize(
+    ("part", "family", "grade"),
+    [
+        ("virtexuplus", "virtexuplus", 2),  # Xilinx/Vitis-HLS-Introductory-Examples
+        ("virtex7", "virtex7", 1),  # cucapra/dahlia-evaluation
+        ("zynq", "zynq", 1),
+        ("versalprime", "versal", 2),
+    ],
+)
+def test_a_family_stands_for_its_parts(part: str, family: str, grade: int) -> None:
+    assert is_known(part) and speed_of(part) == Speed(family=family, grade=grade)
+    assert not is_known(f"{part[:4]}x") and not is_known(f"my{part}")
+
+
 def test_a_part_without_a_grade_has_the_commonest_one() -> None:
     assert [speed_of(part).grade for part in ("xczu7ev", "xcu280", "xc7z020", "xc7k325t")] == [2, 2, 1, 1]
     assert not is_known("mpf300t")

@@ -36,6 +36,8 @@ SOURCES = {
     "unnamed": (f"#include <ap_int.h>\n{WORD}", "word w; w.set(x[i]); x[i] = w.get();"),
     # Xilinx/ACCL: driver/hls/accl_hls.h
     "wait": ('#include "etc/autopilot_ssdm_op.h"\nvoid idle() { ap_wait(); ap_wait_n(3); }\n', "x[i] = i;"),
+    # WukLab/Clio: include/uapi/compiler.h
+    "execinfo": ("#include <execinfo.h>\n", "x[i] = i;"),
     "wait_with_numbers": ("#include <ap_int.h>\nvoid idle() { ap_wait(); }\n", "x[i] = i;"),
 }
 

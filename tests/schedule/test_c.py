@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from hlsgen.schedule.front_end import SourceError, compile_to_ir
-from tests.support.schedule_ir import marks, needs_llvm
+from tests.support.schedule_ir import body, marks, needs_llvm, optimised
 
 SOURCE = """#include <math.h>
 #include <stdint.h>
@@ -93,3 +94,32 @@ def test_what_neither_language_takes_is_refused_in_the_words_of_c(tmp_path: Path
     with pytest.raises(SourceError, match="use of undeclared identifier 'absent'") as refused:
         compile_to_ir([tmp_path / "kernel.c"])
     assert len(refused.value.problems) == 1
+
+
+EXACT = """#include "ap_cint.h"
+uint20 chosen(uint20 a, int c) { return c ? a : 0; }
+GIVEN int given() {
+    uint12 x = 4000;
+    int7 y = -3;
+    x = x + 100;
+    y = y * 2;
+    int5 wrapped = 20;
+    uint9 some = 0;
+    apint_set_bit(some, 8, 1);
+    apint_set_range(some, 3, 1, 5);
+    return x * 10000 + some * 10 + wrapped + y + apint_get_bit(some, 8) + apint_get_range(some, 4, 2);
+}
+"""
+
+
+@needs_llvm
+@pytest.mark.parametrize("suffix", [".c", ".cpp"])
+def test_numbers_of_exact_width_are_the_languages_own(tmp_path: Path, suffix: str) -> None:
+    """njansen28: ap_cint.h in C, whose choices between a number and 0 are ambiguous to ap_ numbers."""
+    source = (
+        EXACT if suffix == ".c" else EXACT.replace("uint20 chosen(uint20 a, int c) { return c ? a : 0; }", "")
+    )
+    path = tmp_path / f"kernel{suffix}"
+    path.write_text(source.replace("GIVEN", 'extern "C"' if suffix == ".cpp" else ""))
+    (result,) = re.findall(r"ret i32 (-?\d+)", body(optimised(compile_to_ir([path]).ir), "given"))
+    assert int(result) == 4 * 10000 + (256 + 10) * 10 - 12 - 6 + 1 + 2

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.ir import Module, Place
 from hlsgen.schedule.iteration import Region
+from hlsgen.schedule.operation import moves_bits
 from hlsgen.schedule.sites import Sites
 from hlsgen.schedule.source_functions import calls_of
 
@@ -79,7 +80,7 @@ def _calls(name: str, region: Region, module: Module) -> int:
     copies: dict[Place, Tally[tuple[int, str]]] = {}
     for node in region.nodes:
         one = node.instruction
-        if one is None or node.operation is None:
+        if one is None or node.operation is None or moves_bits(node.operation):
             continue
         for place in calls_of(module.places.get(one.place)):
             if place.function == name and place.inlined_at is not None:

@@ -19,13 +19,14 @@ from hlsgen.schedule.inferred import infer_partitions, infers_partitions, withou
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.memories import Memories
+from hlsgen.schedule.names import function_name
 from hlsgen.schedule.nest_counters import compares_before
 from hlsgen.schedule.padding import padding_cleared
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
 from hlsgen.schedule.pragma_releases import understood
 from hlsgen.schedule.pragmas import Pragma
-from hlsgen.schedule.processes import Part, source_name
+from hlsgen.schedule.processes import Part
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import LoopSchedule, PartSchedule
@@ -58,7 +59,7 @@ def schedule_part(
     plan = plan_of(
         before, sites, whole, bundle, target.version, lambda: read_module(optimise.simplify(inlined))
     )
-    too_large = says_too_large(source_name(part.root), unrolled_instructions(before, plan))
+    too_large = says_too_large(function_name(part.root), unrolled_instructions(before, plan))
     if too_large:
         return PartSchedule(
             loops=(),

@@ -15,8 +15,9 @@ from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.component import Component, components_of_build
 from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
 from hlsgen.schedule.kept_parts import KeptParts, Work, read_kept_parts
+from hlsgen.schedule.names import function_name
 from hlsgen.schedule.own_processes import OwnProcesses
-from hlsgen.schedule.processes import Part, parts_of, source_name
+from hlsgen.schedule.processes import Part, parts_of
 from hlsgen.schedule.results import KernelSchedule, PartSchedule, in_order, merged
 from hlsgen.schedule.usage import usage_of
 
@@ -130,7 +131,7 @@ def _whole(
     component: Component, compiled: _Compiled, parts: Sequence[PartSchedule], seconds: float
 ) -> KernelSchedule:
     target = component.target
-    names = dict.fromkeys(source_name(part.root) for part in compiled.parts)
+    names = dict.fromkeys(function_name(part.root) for part in compiled.parts)
     lost = dict.fromkeys(one for part in parts for one in part.lost)
     return KernelSchedule(
         kernel=component.top or ", ".join(names),

@@ -1,4 +1,4 @@
-"""Names of variables as the source has them, from those that C++ and LLVM make of them."""
+"""Names of variables and functions as the source has them, from those that C++ and LLVM make of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,25 @@ _NUMBER = re.compile(r"A\d+_|L[a-z]n?\d+E")
 names."""
 _VALUE = re.compile(r"n?\d+E")
 """Of a template's argument whose type has a name, behind that."""
+
+
+_LENGTH = re.compile(r"\d+")
+_NESTED = re.compile(r"_ZNK?(?P<standard>St)?")
+_VERSION = "__1"
+"""The namespace within std that a library keeps its releases apart by."""
+
+
+def function_name(name: str) -> str:
+    """The name in the source: `pe::add` of `_ZN2pe3addE6ap_intILi11EE`, without what it is given."""
+    nested = _NESTED.match(name)
+    at = nested.end() if nested is not None else 2
+    parts = ["std"] if nested is not None and nested["standard"] else []
+    while name.startswith("_Z") and (found := _LENGTH.match(name, at)):
+        at = found.end() + int(found[0])
+        parts += [part for part in (name[found.end() : at],) if part != _VERSION]
+        if nested is None:
+            break
+    return "::".join(parts) or name
 
 
 def variable_name(name: str) -> str:

@@ -16,6 +16,7 @@ from hlsgen.schedule.forwarding import is_fixed
 from hlsgen.schedule.ir import Global, Instruction, Local
 from hlsgen.schedule.iteration import Carried, Node, Region
 from hlsgen.schedule.memories import ANY_BANK, Memory, Where
+from hlsgen.schedule.names import function_name
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.pointers import variables_of
 from hlsgen.schedule.ranges import Counter
@@ -95,7 +96,7 @@ def says_unknown(region: Region, builder: RegionBuilder, place_of: Callable[[Loo
         )
         for one in region.rolled
     ]
-    found += [f"nothing is known of {name}" for name in sorted(region.calls)]
+    found += [f"nothing is known of {function_name(name)}" for name in sorted(region.calls)]
     found += _says_swapped(region, builder.definitions)
     waiting = waiting_for_themselves(region, region.carried) if region.library else set()
     return found + [

@@ -22,7 +22,6 @@ from hlsgen.schedule.sites import HERE, PLAIN, sites_of
 _LINE = re.compile(r"\bline: (\d+)")
 _CALLEE = re.compile(r"(?P<call>\bcall [^@]*)@(?P<name>\"[^\"]+\"|[-\w$.]+)\(")
 _LOOP = "!llvm.loop"
-_LENGTH = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,17 +54,6 @@ def parts_of(ir: str, top: str, pragmas: Sequence[Pragma]) -> list[Part]:
         others = {name: line for name, line in elsewhere.items() if name != root}
         found += list(_parts_of_function(text, root, others, whole.get(root, 0), pragmas))
     return found
-
-
-def source_name(name: str) -> str:
-    """The name of a function in the source, of the name that C++ gives it in the IR."""
-    at, parts = 3 if name.startswith("_ZN") else 2, []
-    while name.startswith("_Z") and (found := _LENGTH.match(name, at)):
-        at = found.end() + int(found[0])
-        parts.append(name[found.end() : at])
-        if not name.startswith("_ZN"):
-            break
-    return "::".join(parts) or name
 
 
 def _tops(text: ModuleText, top: str) -> list[str]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hlsgen.schedule.component import Target
+from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.front_end import FrontEnd, compile_to_ir
+from hlsgen.schedule.kernels import schedule_component
 from hlsgen.schedule.processes import parts_of
 from hlsgen.schedule.results import LoopSchedule, Tier, in_order
 from tests.support.schedule_ir import needs_llvm
@@ -302,3 +303,14 @@ def test_no_chain_of_these_is_longer_than_a_cycle() -> None:
         for loop in loops:
             assert 0 < loop.chain_ns <= loop.budget_ns, loop.title
             assert loop.depth >= 1
+
+
+def test_a_function_of_another_file_is_named_as_the_source_names_it(tmp_path: Path) -> None:
+    file = tmp_path / "top.cpp"
+    file.write_text(
+        "struct pe { int add(int); };\nvoid top(pe &p, int x[8]) {\n"
+        "    for (int i = 0; i < 8; ++i) x[i] = p.add(x[i]);\n}\n"
+    )
+    target = Target(part="xc7z020clg400-1", clock_ns=10.0, version="2022.2", kernel_flow=False)
+    (loop,) = schedule_component(Component(top="top", files=(file,), target=target)).loops
+    assert loop.interval is None and "nothing is known of pe::add" in loop.reasons

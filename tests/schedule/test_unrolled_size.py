@@ -8,7 +8,7 @@ import pytest
 
 from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.kernels import schedule_component, schedule_components
-from hlsgen.schedule.processes import source_name
+from hlsgen.schedule.names import function_name
 from hlsgen.schedule.unrolled_size import MOST_INSTRUCTIONS, says_too_large
 from tests.support.command_line import run
 from tests.support.schedule_ir import needs_llvm
@@ -92,7 +92,10 @@ def test_the_limit() -> None:
         ("_ZN4nnet5denseI8ap_fixedILi8EEEEvPT_", "nnet::dense"),
         ("_ZN1a1b1fEv", "a::b::f"),
         ("_ZL4seenv", "_ZL4seenv"),
+        ("_ZN17ProcessingElement5setupE6ap_intILi11EE", "ProcessingElement::setup"),
+        ("_ZNK2pe3addEi", "pe::add"),
+        ("_ZNSt3__15mutex4lockEv", "std::mutex::lock"),
     ],
 )
 def test_names_of_functions(name: str, source: str) -> None:
-    assert source_name(name) == source
+    assert function_name(name) == source

@@ -89,11 +89,14 @@ def region_of(here: Here) -> Region:
     return region
 
 
-def _other(region: Region, node: Node, *, told: bool = False) -> None:
-    """A statement that is no call, which the vendor's tool makes a stage of where it can. told: among others
-    that it warns of."""
-    if not told:
-        region.others.append(node)
+def _other(region: Region, node: Node) -> None:
+    """A statement that is no call."""
+    region.others.append(node)
+    _as_stage(region, node)
+
+
+def _as_stage(region: Region, node: Node) -> None:
+    """What the vendor's tool makes a stage of where it can: one that may have all that it names."""
     used: dict[str, Argument] = {}
     stack = [node]
     while stack:
@@ -147,6 +150,7 @@ def _expression(region: Region, node: Node) -> None:
         right = inner.child_by_field_name("right")
         called = right is not None and right.type == "call_expression"
         (region.assigned if called else region.others).append(node)
+        _as_stage(region, node)
     elif inner.type == "call_expression" or _is_misread(inner):
         call = (_call if inner.type == "call_expression" else _misread)(
             inner, (inner.start_byte, inner.end_byte)

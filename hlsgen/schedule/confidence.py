@@ -33,6 +33,10 @@ class Ground(StrEnum):
     STREAM = "several accesses of one stream"
     ALLOCATION = "the cores or instances that a pragma allows"
     MET = "nothing that keeps it above what is asked for"
+    MET_CALLS = (
+        "nothing that keeps it above what is asked for, beside calls of functions that are pipelined by "
+        "themselves, which share what an iteration leaves to the next"
+    )
     MET_AXI = "nothing that keeps it above what is asked for, beside words of AXI ports"
     MET_TURNED = (
         "nothing that keeps it above what is asked for, beside a bank that is chosen, read and written"
@@ -76,6 +80,7 @@ RECORDS: Mapping[Ground, Record] = {
     Ground.PORTS_UNASKED: Record(loops=21, right=17, owners=17),
     Ground.STREAM: Record(loops=2, right=2, owners=1),
     Ground.MET: Record(loops=489, right=473, owners=99),
+    Ground.MET_CALLS: Record(loops=5, right=1, owners=2),
     Ground.MET_AXI: Record(loops=186, right=183, owners=52),
     Ground.MET_TURNED: Record(loops=12, right=10, owners=7),
     Ground.MET_SHARED: Record(loops=25, right=24, owners=16),
@@ -133,6 +138,8 @@ def _of_words(loop: LoopSchedule) -> Iterator[Ground]:
 
 
 def _met(loop: LoopSchedule) -> Ground:
+    if loop.kept_calls:
+        return Ground.MET_CALLS
     local = [bank for bank in loop.banks if bank.storage != AXI_STORAGE]
     shared = [bank for bank in local if bank.reads and bank.writes]
     if any(bank.together > PORTS * loop.target for bank in local):

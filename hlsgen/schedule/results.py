@@ -99,6 +99,9 @@ class LoopSchedule:
     rolled: tuple[str, ...] = ()
     """Places of inner loops that could not be unrolled."""
     unknown_calls: tuple[str, ...] = ()
+    kept_calls: tuple[str, ...] = ()
+    """Functions that are pipelined by themselves and that an iteration calls which leaves something to the
+    next: the vendor's tool keeps them as modules, and here they are inlined."""
     copies: int = 1
     """How often the loop stands in the hardware with the same schedule: functions are inlined, loops
     unrolled."""

@@ -21,6 +21,7 @@ from hlsgen.schedule.feedback import Feedback
 from hlsgen.schedule.groups import SUMS, Graph, charged, merges_of
 from hlsgen.schedule.ir import Function, Module, Place
 from hlsgen.schedule.iteration import Carried, Node
+from hlsgen.schedule.kept_calls import kept_calls
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, bits_alive, without_chains
@@ -290,6 +291,7 @@ class Verdict:
             operations=self._operations(),
             rolled=tuple(dict.fromkeys(self._loop_place(one) for one in self.region.rolled)),
             unknown_calls=tuple(sorted(self.region.calls)),
+            kept_calls=kept_calls(self.region, self.counters, self.place, self.sites, self.module),
         )
 
     def _least(self, least: int) -> tuple[Schedule | None, Schedule | None]:

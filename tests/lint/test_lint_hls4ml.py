@@ -71,6 +71,8 @@ ONCE = "    if (out.empty()) copy(a, out);\n"
         ("Narrower<8, 4> b(a, 3);\n    copy(b, out);\n", set()),
         ("Narrower<8, 4> b(a, 3 * 3);\n    copy(static_cast<hls::stream<int>&>(b), out);\n", set()),
         ("hls::stream<int> b;\n    copy(a, out);\n", set()),
+        ("int n = 0;\n    n = counted(a);\n", {"dataflow-return"}),
+        ("int n = 0;\n    n = a.read();\n", {"dataflow-return"}),
         ("switch (3) { case 3: copy(a, out); }\n", {"dataflow-condition"}),
         ("copy(a, out);\n    copy(a, in);\n", {"dataflow-consumer"}),
         ("ap_uint<3> b(7);\n", {"dataflow-consumer"}),

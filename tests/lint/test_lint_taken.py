@@ -152,3 +152,20 @@ def test_arrays_may_be_tables_or_room(array: str, call: str, rules: list[str]) -
 void drain(const int (&y)[4], int *out) { for (int i = 0; i < 4; ++i) out[i] = y[i]; }
 """
     assert found(f"{text}void f(int *x) {{\n#pragma HLS dataflow\n    {array}\n    {call}\n}}\n") == rules
+
+
+def test_a_stage_whose_value_is_taken_has_its_streams() -> None:
+    """QSHANSSS/ESE5320_SoC: length = lzw_compute(instream, ..., outstream)."""
+    text = """#include <hls_stream.h>
+void copy(hls::stream<int> &in, hls::stream<int> &out) { out.write(in.read()); }
+int counted(hls::stream<int> &in) { return in.read(); }
+int f(hls::stream<int> &in) {
+#pragma HLS dataflow
+    hls::stream<int> s;
+    int n = 0;
+    copy(in, s);
+    n = counted(s);
+    return n;
+}
+"""
+    assert found(text) == ["dataflow-return"]

@@ -68,6 +68,7 @@ CASES = [
     (with_bank(interval=2, reads=4, together=4, runtime=True), Ground.RUN_TIME),
     (with_bank(interval=2, reads=2, storage="axi"), Ground.AXI),
     (with_bank(storage="axi"), Ground.MET_AXI),
+    (replace(LOOP, kept_calls=("dense", "shift")), Ground.MET_CALLS),
     (with_bank(writes=1, together=2), Ground.MET_SHARED),
     (with_bank(writes=1, together=2, automatic=True), Ground.MET_SHARED_UNASKED),
     (with_bank(writes=1, together=2, runtime=True), Ground.MET_TURNED),

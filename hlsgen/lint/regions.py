@@ -60,6 +60,7 @@ _DECLARATIONS = frozenset(
 _GIVEN = frozenset(("parameter_list", "argument_list", "initializer_list"))
 _CLASSES = frozenset(("type_identifier", "template_type", "qualified_identifier"))
 _TEMPLATES = frozenset(("template_function", "qualified_identifier"))
+_NAME_AND_EXTENT = 2
 STATEMENT = "a statement"
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast"))
 _NO_STAGES = frozenset(("assert", "printf", "std::printf", "static_assert"))
@@ -244,6 +245,9 @@ def base_of(argument: Argument) -> tuple[str, str] | None:
         node = node.named_children[-1]
     node = _before_cast(node)
     element = ""
+    if node.type == "parameter_declaration" and len(node.named_children) == _NAME_AND_EXTENT:
+        name, extent = node.named_children  # `task t(f, s[0])` reads as a function of an array of s
+        return (_text(name), _text(extent)) if extent.type == "abstract_array_declarator" else None
     while node.type in ("subscript_expression", "field_expression"):
         inner = node.child_by_field_name("argument")
         if inner is None:

@@ -169,3 +169,22 @@ int f(hls::stream<int> &in) {
 }
 """
     assert found(text) == ["dataflow-return"]
+
+
+@pytest.mark.parametrize(
+    ("second", "rules"), [("streams[1], out[1]", []), ("streams[0], out[1]", ["dataflow-consumer"])]
+)
+def test_a_task_is_given_elements(second: str, rules: list[str]) -> None:
+    """minsikky/PDES-FPGA-VITIS: hls::task t_0(lpcore_kernel<0>, streams[0], ...)."""
+    text = """#include <hls_task.h>
+template <int N> void core(hls::stream<int> &in, hls::stream<int> &out) { out.write(in.read()); }
+void deal(hls::stream<int> &in, hls::stream<int> (&out)[2]) { out[0].write(in.read()); out[1].write(1); }
+void f(hls::stream<int> &in, hls::stream<int> (&out)[2]) {
+#pragma HLS dataflow
+    hls::stream<int> streams[2];
+    hls::task t_in(deal, in, streams);
+    hls::task t_0(core<0>, streams[0], out[0]);
+    hls::task t_1(core<1>, SECOND);
+}
+"""
+    assert found(text.replace("SECOND", second)) == rules

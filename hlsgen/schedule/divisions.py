@@ -2,8 +2,8 @@
 
 Powers of two are shifts (signed_shifts.py). Other quotients are products: a word of n bits times the
 divisor's reciprocal of n + 2 bits. `x / 3` of an int is a core named mul_32s_34ns_65 in public RTL of Vitis
-HLS, of an unsigned char mul_8ns_10ns_17; of all divisions there that name a constant's width none is a
-quotient. Other remainders stay (urem_32ns_3ns_2_36_1).
+HLS, of an unsigned char mul_8ns_10ns_17. Other remainders stay (urem_32ns_3ns_2_36_1), the only divisions by
+constants that were found there.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ MORE_BITS = 2
 
 
 def instead_of_division(one: Instruction, widths: Widths) -> list[Operation]:
-    """What is built in place of a division, one behind the other; empty if it is one, or no division. The
-    last takes the dividend too, for its sign."""
+    """What is built in place of a division, one behind the other; empty if it is one, or no division. A
+    choice at the end takes the dividend too, for its sign."""
     if one.opcode not in DIVISIONS:
         return []
     width = widths.of(one.operands[0], one.type)

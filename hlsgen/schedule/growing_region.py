@@ -190,11 +190,12 @@ class GrowingRegion:
             self._alias(one, sources, block)
 
     def _in_steps(self, one: Instruction, block: str, steps: Sequence[Operation]) -> None:
-        """Operations one behind the other, the last of which takes the first operand too."""
+        """Operations one behind the other; a choice at the end takes the first operand too."""
         last = first = self._sources(one.operands[:1])
         for step in steps[:-1]:
             last = [self._new(step, one, block, last).index]
-        self.node_of[one.name] = self._new(steps[-1], one, block, [*last, *first]).index
+        sign = first if steps[-1].kind == "select" else []
+        self.node_of[one.name] = self._new(steps[-1], one, block, [*last, *sign]).index
 
     def _plain(self, one: Instruction, block: str, kind: str = "") -> Node:
         operands = [operand for operand in one.operands if not isinstance(operand, Constant)]

@@ -242,3 +242,17 @@ def test_enumerators_are_numbers(tmp_path: Path, body: str, result: int) -> None
     text += f'extern "C" int given() {{ {body} }}\n'
     ir = optimised(front_end_of(tmp_path, text).ir)
     assert re.search(r"ret i32 (-?\d+)", ir)[1] == str(result)  # type: ignore[index]
+
+
+@needs_llvm
+def test_a_stream_is_read_and_written_behind_a_flag(tmp_path: Path) -> None:
+    """read_dep and write_dep of the vendor's hls_stream.h: a word as by read and write, and the flag back."""
+    text = """#include <hls_stream.h>
+extern "C" bool passed(hls::stream<int> &in, hls::stream<int> &out) {
+    int word;
+    const bool read = in.read_dep(word, true);
+    return out.write_dep(word + 1, read);
+}
+"""
+    code = body(optimised(front_end_of(tmp_path, text).ir), "passed")
+    assert code.count("@__hls_stream_read(") == code.count("@__hls_stream_write(") == 1

@@ -15,6 +15,7 @@ from hlsgen.schedule.constant_indices import split_constant_dimensions
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
 from hlsgen.schedule.dependences import tells_chosen_apart
+from hlsgen.schedule.given_memories import given_memories
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions, without_copies
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
@@ -55,7 +56,9 @@ def schedule_part(
     inlined = localised(optimise.inline(part.ir, [part.root]))
     before = read_module(inlined)
     sites = understood(sites_of(before, pragmas), target.version)
-    bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
+    port = DEFAULT_BUNDLE if target.kernel_flow else ""
+    bundle = port if part.given is None else ""
+    given = given_memories(part.given or (), target.version, port)
     plan = plan_of(
         before, sites, whole, bundle, target.version, lambda: read_module(optimise.simplify(inlined))
     )
@@ -77,7 +80,7 @@ def schedule_part(
     loops: list[LoopSchedule] = []
     functions: list[FunctionRegions] = []
     for function in after.functions.values():
-        memories = memories_of(after, function, sites, bundle, shapes)
+        memories = memories_of(after, function, sites, bundle, shapes, given)
         if part.lines:
             memories.share()
         flows = SourceFunctions(function, after).around(named(pragmas, "dataflow"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 
@@ -30,14 +30,29 @@ _PIECE = re.compile(r"\.sroa\.")
 SPLIT_ELEMENTS = 4
 """Arrays of no more elements are registers without a pragma: config_array_partition's complete_threshold."""
 
+Described = Mapping[tuple[Local | Global, int], list[VariableSite]]
+"""Pragmas about variables, by where what they name begins in these."""
+GivenMemories = Callable[[str, Type | None], list[Memory]]
+"""Tells of an argument, and of what the code takes it to point to, which arrays of the caller it is."""
+
+
+def nothing_given(argument: str, shape: Type | None) -> list[Memory]:
+    """Of a function whose callers are not known."""
+    return []
+
 
 def memories_of(
-    module: Module, function: Function, sites: Sites, bundle: str = "", shapes: Shapes | None = None
+    module: Module,
+    function: Function,
+    sites: Sites,
+    bundle: str = "",
+    shapes: Shapes | None = None,
+    given: GivenMemories = nothing_given,
 ) -> Memories:
     """The memories that a function of the module uses: its allocas and arguments, and the global variables.
 
     `bundle` is the AXI port of pointer arguments that no pragma gives an interface; empty if they are no
-    AXI ports.
+    AXI ports. `given` tells what the function's caller gives it.
     """
     found: list[Memory] = []
     described = _described(sites, function)
@@ -46,13 +61,15 @@ def memories_of(
             if _PIECE.search(one.name) and isinstance(one.source, ArrayType):
                 found.append(_piece(one.name, one.source))
             else:
-                found += _of_base(Local(one.name), one.source, described, constant=False)
+                found += memories_of_variable(Local(one.name), one.source, described, constant=False)
     for name, variable in module.variables.items():
-        found += _of_base(Global(name), variable.type, described, constant=variable.constant)
+        found += memories_of_variable(Global(name), variable.type, described, constant=variable.constant)
     for name, type_ in function.arguments:
         if isinstance(type_, PointerType):
             shape = (shapes or {}).get((function.name, name))
-            found += _of_argument(Local(name), described, bundle, shape)
+            own = any(known == Local(name) for known, _ in described)
+            callers = [] if own else given(name, shape)
+            found += callers or memories_of_pointer(Local(name), described, bundle, shape)
     return Memories(found)
 
 
@@ -69,7 +86,7 @@ def _piece(name: str, type_: ArrayType) -> Memory:
     )
 
 
-def _described(sites: Sites, function: Function) -> dict[tuple[Local | Global, int], list[VariableSite]]:
+def _described(sites: Sites, function: Function) -> Described:
     """The pragmas about each variable, by where what they name begins in it.
 
     An interface is that of an argument: one in a function that is given an array of the kernel's own counts
@@ -85,10 +102,10 @@ def _described(sites: Sites, function: Function) -> dict[tuple[Local | Global, i
     return found
 
 
-def _of_base(
+def memories_of_variable(
     base: Local | Global,
     type_: Type,
-    described: Mapping[tuple[Local | Global, int], list[VariableSite]],
+    described: Described,
     *,
     constant: bool,
 ) -> list[Memory]:
@@ -297,12 +314,13 @@ def _partitioned(dimensions: tuple[Dimension, ...], site: VariableSite) -> tuple
     )
 
 
-def _of_argument(
+def memories_of_pointer(
     base: Local,
-    described: Mapping[tuple[Local | Global, int], list[VariableSite]],
+    described: Described,
     bundle: str,
     shape: Type | None,
 ) -> list[Memory]:
+    """The memories that a pointer of the function's arguments leads to, as far as pragmas or `shape` tell."""
     starts = [offset for known, offset in described if known == base]
     told = any(site.pragma.name == "interface" for start in starts for site in described[base, start])
     bundle = "" if told else bundle

@@ -186,7 +186,8 @@ def _has_blocks(split: Memory, before: Memory) -> bool:
 def _is_interface(memory: Memory, verdict: Verdict) -> bool:
     """Whether an array is a port of the kernel: only a function that is pipelined as a whole may have arrays
     of its caller."""
-    return bool(memory.bundle) or (verdict.loop is not None and _is_parameter(memory, verdict))
+    own = verdict.loop is not None and _is_parameter(memory, verdict)
+    return bool(memory.bundle) or memory.interface or own
 
 
 def _is_parameter(memory: Memory, verdict: Verdict) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -52,6 +52,21 @@ class ModuleText:
                 if one in self.functions and one not in found:
                     found.add(one)
                     waiting.append(one)
+        return found
+
+    def callers_of(self, names: Collection[str]) -> set[str]:
+        """The functions that name some of `names`, themselves or through others."""
+        callers: dict[str, set[str]] = {}
+        for caller, body in self.functions.items():
+            for symbol in set(_SYMBOLS.findall(body)):
+                callers.setdefault(symbol[1:].strip('"'), set()).add(caller)
+        found: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            new = callers.get(name, set()) - found - {name}
+            found |= new
+            waiting += new
         return found
 
     def part(self, root: str, body: str, elsewhere: Mapping[str, str]) -> str:

@@ -5,7 +5,8 @@ call has what it is given until it ends: hls4ml's `dense_latency` reads the wind
 moves, and the next iteration waits for its end ("Unable to enforce a carried dependence constraint ...
 between 'call' operation ... and 'call' operation", abdennour-GUESSOUM/Lenet5-hls4ml, 2023.2: II 3 and 6 where
 the inlined code has 1). How long that is depends on where in the iteration the call begins, which is not
-known here.
+known here. Before Vitis a call gives such registers back as its results, and nothing waits for its end
+(hftsoi/sparse-pixels, 2020.1: II 1 in twelve, where `dense_latency` takes two to four cycles).
 """
 
 from __future__ import annotations
@@ -14,15 +15,25 @@ from collections.abc import Collection
 
 from hlsgen.schedule.ir import Module, Place
 from hlsgen.schedule.iteration import Region
+from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.sites import Sites
 from hlsgen.schedule.source_functions import calls_of
 
+FIRST_VITIS = (2020, 2)
+
 
 def kept_calls(
-    region: Region, counters: Collection[str], place: Place | None, sites: Sites, module: Module
+    region: Region,
+    counters: Collection[str],
+    place: Place | None,
+    sites: Sites,
+    module: Module,
+    version: str,
 ) -> tuple[str, ...]:
     """Such functions by their names, of a loop at `place` that leaves its next iteration more than counters;
-    none of another."""
+    none of another, and before Vitis (`version` is the tool's release)."""
+    if release_of(version) < FIRST_VITIS:
+        return ()
     asked = {
         site.callee
         for site in sites.plain

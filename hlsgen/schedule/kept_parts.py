@@ -46,7 +46,8 @@ class KeptParts:
         part = work.part
         marked = sorted({int(found) for found in MARK_INDEX.findall(part.ir)})
         pragmas = [(index, work.pragmas[index]) for index in marked]
-        whole = [part.ir, part.root, sorted(part.lines), part.interval, pragmas, work.target, _maker()]
+        own = [part.ir, part.root, sorted(part.lines), part.interval, part.given]
+        whole = [*own, pragmas, work.target, _maker()]
         return hashlib.sha256(self._from_folder(repr(whole)).encode()).hexdigest()
 
     def relative(self, schedule: PartSchedule) -> PartSchedule:

@@ -78,6 +78,8 @@ class Memory:
     """ram_1p, ram_2p, ram_s2p, ram_t2p, rom_..., fifo; empty if the tool chooses."""
     aggregated: bool = False
     argument: bool = False
+    interface: bool = False
+    """Whether a function that the kernel calls has it from the kernel's own arguments."""
     marked: bool = False
 
     @property

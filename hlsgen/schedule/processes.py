@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.schedule.control_flow import loops_of
+from hlsgen.schedule.given_arrays import Given, given_arrays
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.ir_text import ModuleText, declaration, linkage_of, module_text
 from hlsgen.schedule.pragmas import Pragma
@@ -29,13 +30,15 @@ class Part:
     """A module with one function that is scheduled.
 
     lines: where the function calls what the part is about; empty if it is about all of it. interval: the II
-    that is asked for where the function is pipelined as a whole, else 0.
+    that is asked for where the function is pipelined as a whole, else 0. given: what its caller gives it;
+    None if it is the kernel's own function, which has no caller.
     """
 
     ir: str
     root: str
     lines: frozenset[int] = frozenset()
     interval: int = 0
+    given: tuple[Given, ...] | None = None
 
 
 def parts_of(ir: str, top: str, pragmas: Sequence[Pragma]) -> list[Part]:
@@ -49,10 +52,15 @@ def parts_of(ir: str, top: str, pragmas: Sequence[Pragma]) -> list[Part]:
     whole = _pipelined_functions(text, pragmas)
     elsewhere = {name: declaration(text.functions[name], name) for name in whole}
     used = set().union(*(text.callees(name) for name in tops))
+    roots = [name for name in whole if name in used and name not in tops]
+    given: dict[str, tuple[Given, ...]] = {}
+    for top in reversed(tops if roots else ()):
+        given |= given_arrays(text, top, roots, pragmas)
     found = []
-    for root in [*tops, *(name for name in whole if name in used and name not in tops)]:
+    for root in [*tops, *roots]:
         others = {name: line for name, line in elsewhere.items() if name != root}
-        found += list(_parts_of_function(text, root, others, whole.get(root, 0), pragmas))
+        parts = _parts_of_function(text, root, others, whole.get(root, 0), pragmas)
+        found += [part if root in tops else replace(part, given=given.get(root, ())) for part in parts]
     return found
 
 

@@ -291,7 +291,9 @@ class Verdict:
             operations=self._operations(),
             rolled=tuple(dict.fromkeys(self._loop_place(one) for one in self.region.rolled)),
             unknown_calls=tuple(sorted(self.region.calls)),
-            kept_calls=kept_calls(self.region, self.counters, self.place, self.sites, self.module),
+            kept_calls=kept_calls(
+                self.region, self.counters, self.place, self.sites, self.module, self.delays.version
+            ),
         )
 
     def _least(self, least: int) -> tuple[Schedule | None, Schedule | None]:

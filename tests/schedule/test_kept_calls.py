@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,16 @@ def test_a_window_that_is_kept(tmp_path: Path, moves: str, sums: str, interval: 
     if interval is None:
         assert loop.estimate == 1 and "pipelined by themselves" in loop.reasons[0]
         assert not loop.misses_target
+
+
+def test_before_vitis_a_call_gives_its_registers_back(tmp_path: Path) -> None:
+    """Judge: hftsoi/sparse-pixels, 2020.1."""
+    file = tmp_path / "top.cpp"
+    file.write_text(SOURCE.replace("MOVES", PIPELINE).replace("SUMS", PIPELINE))
+    for version, interval in (("2020.1", 1), ("2020.2", None)):
+        target = replace(TARGET, version=version)
+        (loop,) = schedule_component(Component(top="top", files=(file,), target=target)).loops
+        assert loop.interval == interval
 
 
 def test_a_function_of_words_alone_keeps_nothing_up(tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ _OPERATOR = re.compile(rb'\b_Pragma\s*\(\s*"((?:\\.|[^"\\\n])*)"')
 _STATIC = re.compile(rb"\bHLSGEN_STATIC\b")
 """What emitted code writes for `static` (templates/hls/hlsgen/static.h): no grammar knows it as that."""
 _GUARD = re.compile(
-    rb"[ \t]*#\s*(?:(ifdef|ifndef)\s+__SYNTHESIS__\b|if\s*(!?)\s*defined\s*\(?\s*__SYNTHESIS__\s*\)?\s*$)"
+    rb"[ \t]*#\s*(?:(ifdef|ifndef)\s+(?:__SYNTHESIS__|__HLS_SYN__|AESL_SYN)\b"
+    rb"|if\s*(!?)\s*defined\s*\(?\s*(?:__SYNTHESIS__|__HLS_SYN__|AESL_SYN)\s*\)?\s*$)"
 )
 """What tells code for synthesis from code for C-simulation, where hls4ml's kernels read their weights."""
 _BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
@@ -210,7 +211,7 @@ def _without_comment(match: re.Match[bytes]) -> bytes:
 
 
 def _unsynthesised(directives: Sequence[tuple[int, bytes]]) -> list[tuple[int, int]]:
-    """From where to where code is that `__SYNTHESIS__` takes away."""
+    """From where to where code is that synthesis takes away."""
     found: list[tuple[int, int]] = []
     taken: list[bool | None] = []
     """By the #if around: whether synthesis takes its branch; None: another macro tells."""

@@ -15,6 +15,7 @@ from hlsgen.schedule.constant_indices import split_constant_dimensions
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
 from hlsgen.schedule.dependences import tells_chosen_apart
+from hlsgen.schedule.filled_tables import with_filled_tables
 from hlsgen.schedule.given_memories import given_memories
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions, without_copies
 from hlsgen.schedule.ir import ArrayType, Function, Module
@@ -27,9 +28,11 @@ from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
 from hlsgen.schedule.pragma_releases import understood
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.predefined import FIRST_VITIS
 from hlsgen.schedule.processes import Part
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.region import RegionBuilder
+from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.results import LoopSchedule, PartSchedule
 from hlsgen.schedule.scheduled_regions import FunctionRegions, address_only, function_regions
 from hlsgen.schedule.shapes import shapes_of
@@ -55,6 +58,9 @@ def schedule_part(
     whole = {part.root: part.interval} if part.interval else {}
     inlined = localised(optimise.inline(part.ir, [part.root]))
     before = read_module(inlined)
+    computed = with_filled_tables(inlined, before)
+    if computed != inlined:
+        inlined, before = computed, read_module(computed)
     sites = understood(sites_of(before, pragmas), target.version)
     port = DEFAULT_BUNDLE if target.kernel_flow else ""
     bundle = port if part.given is None else ""
@@ -164,6 +170,7 @@ def _of_function(
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic, timed=timed)
         for loop, asked, automatic, timed in _pipelines(function, loops, module, plan)
+        if not automatic or release_of(target.version) >= FIRST_VITIS
     ]
     partly = {node for node, factor in plan.unrolled.items() if factor > 1}
     while infers_partitions(target.version) and (split := infer_partitions(memories, verdicts, partly)):
@@ -187,7 +194,8 @@ def _pipelines(
     function: Function, loops: Sequence[Loop], module: Module, plan: LoopPlan
 ) -> Iterator[tuple[Loop | None, int, bool, bool]]:
     """The loops that are pipelined, with the II that is asked for, whether no pragma asks, and whether one
-    names the II; None: the function. Those that stay within a pipeline the tool pipelines in its place."""
+    names the II; None: the function. Those that stay within a pipeline the tool pipelines in its
+    place. Vivado HLS pipelines none unasked (2020.1: the logs of four of hftsoi/sparse-pixels)."""
     if function.name in plan.functions:
         yield None, plan.functions[function.name], False, True
     for loop in loops:

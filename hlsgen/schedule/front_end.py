@@ -29,6 +29,7 @@ from hlsgen.schedule.marks import Marked, mark
 from hlsgen.schedule.missing_headers import searched_in, stand_in
 from hlsgen.schedule.never_written import with_constant_tables
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.predefined import predefined_macros
 from hlsgen.schedule.started import with_started_values
 from hlsgen.schedule.unnamed_types import with_names
 
@@ -36,7 +37,6 @@ SHOWN_ERRORS = 8
 MAX_DROPPING = 6
 """The most compilations that only find out which marks have to go."""
 NO_LLVM = f"error: the package llvmlite was not found\n{INSTALL}"
-DEFINES = {"__SYNTHESIS__": "1", "__VITIS_HLS__": "1", "NDEBUG": "1"}
 
 
 class SourceError(DesignError):
@@ -65,6 +65,7 @@ def compile_to_ir(
     files: Sequence[Path],
     *,
     include_folders: Sequence[Path] = (),
+    predefined: Mapping[str, str] | None = None,
     defines: Mapping[str, str] | None = None,
     flags: Sequence[str] = (),
     standard: str = CPP_STANDARD,
@@ -72,14 +73,15 @@ def compile_to_ir(
 ) -> FrontEnd:
     """The IR of C++ and C files.
 
-    defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler, as a
+    predefined: the macros of the tool; those of its newest release if left out. defines: macros besides
+    these, with values ("" for none). flags: more arguments of the compiler, as a
     project gives them; those of optimisation, machine, warnings, linking and the language have no effect.
     standard: of C++; one before `CPP_STANDARD` is taken as that. directives: count as pragmas. Raises
     SourceError: a file is not C++ (a .c: not C) that compiles, or two do not link. ToolError: the compiler is
     missing, cannot be started, or does not end.
     """
     start = time.perf_counter()
-    macros = DEFINES | dict(defines or {})
+    macros = {**(predefined or predefined_macros()), **(defines or {})}
     preprocessing = [
         *(f"-D{name}={value}" for name, value in macros.items()),
         # ours first: kernels are often shipped with copies of the vendor's headers

@@ -15,11 +15,10 @@ from collections.abc import Collection
 
 from hlsgen.schedule.ir import Module, Place
 from hlsgen.schedule.iteration import Region
+from hlsgen.schedule.predefined import FIRST_VITIS
 from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.sites import Sites
 from hlsgen.schedule.source_functions import calls_of
-
-FIRST_VITIS = (2020, 2)
 
 
 def kept_calls(

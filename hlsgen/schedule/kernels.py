@@ -17,6 +17,7 @@ from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
 from hlsgen.schedule.kept_parts import KeptParts, Work, read_kept_parts
 from hlsgen.schedule.names import function_name
 from hlsgen.schedule.own_processes import OwnProcesses
+from hlsgen.schedule.predefined import predefined_macros
 from hlsgen.schedule.processes import Part, parts_of
 from hlsgen.schedule.results import KernelSchedule, PartSchedule, in_order, merged
 from hlsgen.schedule.usage import usage_of
@@ -107,6 +108,7 @@ def _compiled(component: Component, careful: bool = False) -> _Compiled:
     front = compile_to_ir(
         component.files,
         include_folders=component.include_folders,
+        predefined=predefined_macros(component.target.part, component.target.version),
         defines=component.defines,
         flags=component.flags,
         directives=component.directives,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_ADDED = re.compile(r"(?:\.(?:static|i|addr|sroa(?:\.\w+)*|\d+))+$")
+_ADDED = re.compile(r"(?:\.(?:static|rom|i|addr|sroa(?:\.\w+)*|\d+))+$")
 """What inlining and hlsgen's own passes add."""
 _NAME = re.compile(r"L?(\d+)(?=[A-Za-z_])")
 _NUMBER = re.compile(r"A\d+_|L[a-z]n?\d+E")

@@ -54,6 +54,8 @@ ONCE = "    if (out.empty()) copy(a, out);\n"
         (f"{READS}\n#ifndef __SYNTHESIS__\n{ONCE}#endif\n", set()),
         (f"{READS}\n#ifndef __SYNTHESIS__  // of C-simulation\n{ONCE}#endif  // C-simulation\n", set()),
         (f"#ifdef __SYNTHESIS__\n    {READS}\n#else\n{ONCE}#endif\n", set()),
+        (f"#ifdef __HLS_SYN__\n    {READS}\n#else\n{ONCE}#endif\n", set()),
+        (f"{READS}\n#if !defined(AESL_SYN)\n{ONCE}#endif\n", set()),
         (f"#if defined(__SYNTHESIS__)\n    {READS}\n#else\n{ONCE}#endif\n", set()),
         (f"#if !defined __SYNTHESIS__\n{ONCE}#else\n    {READS}\n#endif\n", set()),
         (f"{READS}\n#ifndef __SYNTHESIS__\n#ifdef DEBUG\n{ONCE}#else\n{ONCE}#endif\n{ONCE}#endif\n", set()),

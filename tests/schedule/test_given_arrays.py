@@ -6,123 +6,141 @@ II 1), and the ports that a memory has.
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import pytest
 
 from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.kernels import schedule_component
-from hlsgen.schedule.results import LoopSchedule
+from hlsgen.schedule.results import LoopSchedule, Tier
 from tests.support.schedule_ir import needs_llvm
 
 pytestmark = needs_llvm
 
-# the last release that splits no array without a pragma; the calls between are as hls4ml has them
-SOURCE = """#include <hls_stream.h>
-template <int N> void sums(const int *data, int *out) {
+# the calls between are as hls4ml has them
+PIPELINED = """#include <hls_stream.h>
+template <int K> void sums(const int *data, int *out) {
 #pragma HLS pipeline II=1
     int sum = 0;
-    for (int i = 0; i < N; ++i) sum += data[i];
+    for (int i = 0; i < 16; ++i) sum += data[i];
     *out = sum;
 }
-template <int N> void wrapped(const int *data, int *out) {
+template <int K> void wrapped(const int *data, int *out) {
 #pragma HLS inline
-    sums<N>(data, out);
+    sums<K>(data, out);
 }
-DECLARED_OUTSIDE
-void dense(hls::stream<int> &in, hls::stream<int> &out) {
+"""
+CALLER = """OUTSIDE
+void dense_K(hls::stream<int> &in, hls::stream<int> &out) {
     DECLARED
+    PRAGMA
     FILL: for (int i = 0; i < 16; ++i) {
 #pragma HLS pipeline
         GIVEN[i] = in.read();
     }
     int sum;
-    wrapped<16>(GIVEN, &sum);
+    wrapped<K>(GIVEN, &sum);
     out.write(sum);
 }
-void top(hls::stream<int> &in, hls::stream<int> &out) { dense(in, out); }
 """
 COMPLETE = "#pragma HLS array_partition variable=data complete"
+RUNNING = "static int n = 0; n ^= 1; int data[2][16];"
 
 
-def of_function(
-    folder: Path, source: str, version: str = "2020.2", *, kernel_flow: bool = False
-) -> LoopSchedule:
-    """The pipeline of `sums`."""
-    file = folder / "top.cpp"
-    file.write_text(source)
+class Case(NamedTuple):
+    """An array, what is given of it, and the II that two ports a bank leave."""
+
+    interval: int
+    pragma: str = ""
+    declared: str = "int data[16];"
+    given: str = "data"
+    outside: str = ""
+
+
+CASES = [
+    Case(8),
+    Case(1, COMPLETE),
+    Case(2, "#pragma HLS array_partition variable=data cyclic factor=4"),
+    Case(4, "#pragma HLS array_reshape variable=data block factor=2"),
+    Case(16, "#pragma HLS bind_storage variable=data type=ram_1p impl=bram"),
+    # of the first dimension only
+    Case(8, COMPLETE, "int data[2][16];", "data[1]"),
+    Case(1, f"{COMPLETE} dim=2", "int data[2][16];", "data[1]"),
+    Case(1, f"{COMPLETE} dim=2", RUNNING, "data[n]"),
+    Case(8, f"{COMPLETE} dim=1", RUNNING, "data[n]"),
+    Case(4, "#pragma HLS array_partition variable=data block factor=8", "int data[64];", "(data + 16)"),
+    Case(1, COMPLETE.replace("data", "one.data"), "struct { int n; int data[16]; } one;", "one.data"),
+    Case(1, COMPLETE, "static int data[16];"),
+    Case(8, "", "", "all", "int all[16];"),
+    Case(1, COMPLETE.replace("data", "every"), "", "every", "int every[16];"),
+    # what 2020.2 does not know counts for nothing
+    Case(8, "#pragma HLS array_partition variable=data type=complete"),
+]
+
+
+@cache
+def functions(source: str, version: str, *, kernel_flow: bool = False) -> dict[int, LoopSchedule]:
+    """The pipelines of the functions `sums` by their K."""
     target = Target(part="xczu9eg-ffvb1156-2-e", clock_ns=5.0, version=version, kernel_flow=kernel_flow)
-    loops = schedule_component(Component(top="top", files=(file,), target=target)).loops
-    (found,) = [one for one in loops if one.label != "FILL"]
-    return found
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "top.cpp"
+        file.write_text(PIPELINED + source)
+        loops = schedule_component(Component(top="top", files=(file,), target=target)).loops
+    found = {re.search(r"4sumsILi(\d+)E", one.function): one for one in loops if one.label != "FILL"}
+    return {int(name[1]): one for name, one in found.items() if name is not None}
 
 
-def source(pragma: str = "", declared: str = "int data[16];", given: str = "data", outside: str = "") -> str:
-    text = SOURCE.replace("DECLARED_OUTSIDE", outside)
-    return text.replace("DECLARED", f"{declared}\n{pragma}\n").replace("GIVEN", given)
+def kernel() -> str:
+    """A kernel that calls the functions of all cases, which have no array in common."""
+    text = "".join(
+        CALLER.replace("_K", f"_{at}")
+        .replace("<K>", f"<{at}>")
+        .replace("OUTSIDE", one.outside)
+        .replace("DECLARED", one.declared)
+        .replace("PRAGMA", f"\n{one.pragma}\n")
+        .replace("GIVEN", one.given)
+        for at, one in enumerate(CASES)
+    )
+    calls = "".join(f"    dense_{at}(in, out);\n" for at in range(len(CASES)))
+    return f"{text}void top(hls::stream<int> &in, hls::stream<int> &out) {{\n{calls}}}\n"
 
 
 @pytest.mark.parametrize("kernel_flow", [False, True])
-@pytest.mark.parametrize(
-    ("pragma", "interval"),
-    [
-        ("", 8),
-        (COMPLETE, 1),
-        ("#pragma HLS array_partition variable=data cyclic factor=4", 2),
-        ("#pragma HLS array_reshape variable=data block factor=2", 4),
-        ("#pragma HLS bind_storage variable=data type=ram_1p impl=bram", 16),
-    ],
-)
-def test_pragmas_of_the_caller_hold(tmp_path: Path, pragma: str, interval: int, kernel_flow: bool) -> None:
-    """Two ports a bank, in either flow: an array of the kernel's own is no AXI port."""
-    found = of_function(tmp_path, source(pragma), kernel_flow=kernel_flow)
-    assert found.interval == interval and found.tier == "shown"
-    assert all(bank.storage != "axi" for bank in found.banks)
+def test_pragmas_of_the_caller_hold(kernel_flow: bool) -> None:
+    """In either flow, of the last release that splits nothing by itself: an array of the kernel's own is no
+    AXI port."""
+    found = functions(kernel(), "2020.2", kernel_flow=kernel_flow)
+    assert {at: one.interval for at, one in found.items()} == {
+        at: one.interval for at, one in enumerate(CASES)
+    }
+    assert all(one.tier == Tier.SHOWN for one in found.values())
+    assert not [bank for one in found.values() for bank in one.banks if bank.storage == "axi"]
 
 
-@pytest.mark.parametrize(
-    ("declared", "given", "pragma", "interval"),
-    [
-        ("int data[2][16];", "data[1]", COMPLETE, 8),  # of its first dimension
-        ("int data[2][16];", "data[1]", f"{COMPLETE} dim=2", 1),
-        ("static int n = 0; n ^= 1; int data[2][16];", "data[n]", f"{COMPLETE} dim=2", 1),
-        ("static int n = 0; n ^= 1; int data[2][16];", "data[n]", f"{COMPLETE} dim=1", 8),
-        ("int data[64];", "(data + 16)", "#pragma HLS array_partition variable=data block factor=8", 4),
-        ("struct { int n; int data[16]; } one;", "one.data", COMPLETE.replace("data", "one.data"), 1),
-        ("static int data[16];", "data", COMPLETE, 1),
-    ],
-)
-def test_parts_of_arrays(tmp_path: Path, declared: str, given: str, pragma: str, interval: int) -> None:
-    assert of_function(tmp_path, source(pragma, declared, given)).interval == interval
+def test_later_releases_split_them_by_themselves() -> None:
+    found = functions(kernel(), "2024.2")
+    assert found[0].interval == 1 and found[len(CASES) - 1].interval == 1
 
 
-def test_a_global_array(tmp_path: Path) -> None:
-    assert of_function(tmp_path, source(declared="", outside="int data[16];")).interval == 8
-    assert of_function(tmp_path, source(COMPLETE, declared="", outside="int data[16];")).interval == 1
+def test_a_split_of_the_functions_own_counts() -> None:
+    text = "void top(int *out) {\n    int data[16];\n"
+    text += "    FILL: for (int i = 0; i < 16; ++i) data[i] = i * *out;\n"
+    own = "template <> void sums<1>(const int *data, int *out) {\n#pragma HLS pipeline\n"
+    own += "#pragma HLS array_partition variable=data cyclic factor=4\n    int sum = 0;\n"
+    own += "    for (int i = 0; i < 16; ++i) sum += data[i];\n    *out = sum;\n}\n"
+    assert functions(f"{own}{text}    sums<1>(data, out);\n}}\n", "2020.2")[1].interval == 2
 
 
-def test_a_split_of_the_functions_own_counts(tmp_path: Path) -> None:
-    own = source().replace(
-        "    int sum = 0;", "#pragma HLS array_partition variable=data cyclic factor=8\n    int sum = 0;"
-    )
-    assert of_function(tmp_path, own).interval == 1
-
-
-def test_a_pragma_that_the_release_does_not_know_splits_nothing(tmp_path: Path) -> None:
-    typed = source("#pragma HLS array_partition variable=data type=complete")
-    assert of_function(tmp_path, typed).interval == 8
-    assert of_function(tmp_path, typed, version="2021.1").interval == 1
-
-
-def test_the_kernels_own_arrays(tmp_path: Path) -> None:
+def test_the_kernels_own_arrays() -> None:
     """Words of an AXI port come one a cycle; ports of memories are two, and no release splits those."""
-    kernel = SOURCE[: SOURCE.index("DECLARED_OUTSIDE")] + (
-        "void top(const int data[16], hls::stream<int> &out) {\n"
-        "    int sum;\n    wrapped<16>(data, &sum);\n    out.write(sum);\n}\n"
+    text = (
+        "void top(const int data[16], hls::stream<int> &out) {\n    int sum;\n    wrapped<1>(data, &sum);\n"
     )
-    for version in ("2020.2", "2024.2"):
-        assert of_function(tmp_path, kernel, version).interval == 8
-    found = of_function(tmp_path, kernel, kernel_flow=True)
+    text += "    out.write(sum);\n}\n"
+    assert [functions(text, version)[1].interval for version in ("2020.2", "2024.2")] == [8, 8]
+    found = functions(text, "2020.2", kernel_flow=True)[1]
     assert found.banks[0].storage == "axi" and found.interval != 8
-    # what the kernel has of its own is split from 2021.1 on
-    assert of_function(tmp_path, source(), version="2024.2").interval == 1

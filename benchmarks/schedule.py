@@ -16,6 +16,7 @@ import json
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -366,6 +367,14 @@ def _in_child(folder: Path, root: Path, limit: float) -> dict[str, Any]:
     return compare(folder, root, failed)
 
 
+def _said(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
+    """The result of a solution, which the terminal has as soon as it is there: all of them take hours."""
+    outcomes = Counter(row["outcome"] for row in result.get("loops", ()))
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+    print(f"{folder}: {counts or str(result.get('left_out')).splitlines()[0]}", file=sys.stderr, flush=True)
+    return result
+
+
 def _table(title: str, groups: dict[str, list[dict[str, Any]]]) -> Table:
     table = Table(title=title)
     heads = ("", "loops", "decided", "II right", "wrong", "undecided", "not found", "failed", "II > 1 right")
@@ -433,7 +442,7 @@ def main() -> None:
         return
     work = [(path, root) for root in _checkouts(given.folder, given.only) for path in _designs(root)]
     with ThreadPoolExecutor(given.jobs) as pool:
-        results = list(pool.map(lambda item: _in_child(*item, given.limit), work))
+        results = list(pool.map(lambda item: _said(item[0], _in_child(*item, given.limit)), work))
     rows = distinct(
         {**row, "part": result["part"], "clock_ns": result["clock_ns"]}
         for result in results

@@ -18,7 +18,7 @@ from hlsgen.report.reading import read_report
 from hlsgen.styles.auto import STYLES, AutoNetwork
 
 NET = """name: net
-board: zcu102
+board: BOARD
 style: STYLE
 batch: 8
 input: {shape: [3, 17, 15], type: "fixed<8,1>"}
@@ -31,8 +31,15 @@ mapping: MAPPING
 """
 
 
-def written(tmp_path: Path, style: str, mapping: str = "auto", precision: str = '"fixed<8,3>"') -> Path:
+def written(
+    tmp_path: Path,
+    style: str,
+    mapping: str = "auto",
+    precision: str = '"fixed<8,3>"',
+    board: str = "zcu102",
+) -> Path:
     text = NET.replace("STYLE", style).replace("MAPPING", mapping).replace("PRECISION", precision)
+    text = text.replace("BOARD", board)
     if precision == "float32":
         text = text.replace(', type: "fixed<8,1>"', "")
     path = tmp_path / f"{style}.yaml"
@@ -40,13 +47,17 @@ def written(tmp_path: Path, style: str, mapping: str = "auto", precision: str = 
     return path
 
 
+SMALL = "pynq_z2"
+"""The board where a search looks at all processors that fit: on this one they are few."""
+
+
 def style_of(design: hlsgen.Design) -> str:
     return next(name for name, kind in STYLES.items() if type(design.style) is kind)
 
 
 def test_it_is_the_fastest_of_the_styles(tmp_path: Path) -> None:
-    design = hlsgen.load(written(tmp_path, "auto"))
-    alone = {name: hlsgen.load(written(tmp_path, name)).estimate() for name in STYLES}
+    design = hlsgen.load(written(tmp_path, "auto", board=SMALL))
+    alone = {name: hlsgen.load(written(tmp_path, name, board=SMALL)).estimate() for name in STYLES}
     found = {one.style: one for one in design.estimate().figures().styles}
     assert list(found) == list(STYLES)
     mixed = found.pop("mixed")
@@ -62,7 +73,7 @@ def test_it_is_the_fastest_of_the_styles(tmp_path: Path) -> None:
 
 
 def test_the_build_says_what_was_compared(tmp_path: Path) -> None:
-    design = hlsgen.load(written(tmp_path, "auto", "{processor: {lanes: 8}}"))
+    design = hlsgen.load(written(tmp_path, "auto", "{processor: {rows: 3, lanes: 8}}"))
     project = design.build(tmp_path / "net", csim=False, schedule=False)
     said = project.report["styles"]
     assert [one["style"] for one in said] == list(STYLES)
@@ -102,12 +113,14 @@ def test_styles_that_cannot_obey_are_left_out(tmp_path: Path) -> None:
 
 def test_only_what_no_style_holds_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DesignError) as caught:
-        hlsgen.load(written(tmp_path, "auto", "{interval: 5}")).estimate()
+        hlsgen.load(written(tmp_path, "auto", "{interval: 5}", board=SMALL)).estimate()
     for name, problem in zip(STYLES, caught.value.problems, strict=True):
         assert problem.message.startswith(f"net: style: {name}: ") and problem.fix
     with pytest.raises(DesignError, match="conv1: pe folds a layer's own hardware"):
-        hlsgen.load(written(tmp_path, "auto", "{processor: {lanes: 8}, interval: 9999, conv1: {pe: 2}}"))
-    both = hlsgen.load(written(tmp_path, "auto", "{processor: {lanes: 8}, conv1: {pe: 2}}"))
+        hlsgen.load(
+            written(tmp_path, "auto", "{processor: {rows: 3, lanes: 8}, interval: 9999, conv1: {pe: 2}}")
+        )
+    both = hlsgen.load(written(tmp_path, "auto", "{processor: {rows: 3, lanes: 8}, conv1: {pe: 2}}"))
     assert style_of(both) == "mixed", "a layer that streams, and processors"
 
 
@@ -127,7 +140,7 @@ def test_with_confidence_comes_before_without(tmp_path: Path) -> None:
 
 
 def test_explore_keeps_to_the_chosen_style(tmp_path: Path) -> None:
-    path = written(tmp_path, "auto", "auto")
+    path = written(tmp_path, "auto", board=SMALL)
     design = hlsgen.load(path)
     found = design.explore()
     target = tmp_path / "best.yaml"
@@ -141,13 +154,13 @@ def test_from_python() -> None:
     import torch
 
     model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU())
-    design = hlsgen.from_torch(model, (3, 12, 12), precision="fixed<8,3>", board="zcu102", style="auto")
+    design = hlsgen.from_torch(model, (3, 12, 12), precision="fixed<8,3>", board=SMALL, style="auto")
     assert "style" not in vars(design) and style_of(design) in STYLES
     assert len(design.estimate().figures().styles) == len(STYLES)
     other = design.at_clock(150)
     assert other.estimate().clock_mhz == 150 and other.estimate().figures().styles
     streams = hlsgen.from_torch(
-        model, (3, 12, 12), precision="fixed<8,3>", board="zcu102", style="auto", interface="stream"
+        model, (3, 12, 12), precision="fixed<8,3>", board=SMALL, style="auto", interface="stream"
     )
     assert style_of(streams) == "dataflow"
     with pytest.raises(DesignError, match="one of dataflow, tasks, shared, mixed, auto"):

@@ -17,6 +17,7 @@ import pytest
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import INCLUDE, WARNINGS
 from hlsgen.designfile.constraints import NoFit
+from hlsgen.emit.conv2d import kernel_constants, kernel_files
 from hlsgen.emit.dataflow import dataflow_files
 from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import map_conv2d
@@ -24,7 +25,7 @@ from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
-from tests.support.kernels import U200, kernel_sources
+from tests.support.kernels import U200
 from tests.support.layer_examples import EXAMPLES
 from tests.support.pipelines import side_by_side
 from tests.support.type_combinations import (
@@ -46,10 +47,12 @@ def compiler(request: pytest.FixtureRequest) -> str:
     return name
 
 
-def assert_no_warning(compiler: str, folder: Path, *include: str) -> None:
-    """Of the sources in the build folder, in the front end's eyes."""
+def assert_no_warning(
+    compiler: str, folder: Path, *include: str, sources: Sequence[Path] | None = None
+) -> None:
+    """Of the sources, or all in the build folder, in the front end's eyes."""
     folders = [*(INCLUDE / name for name in include), folder / "src", INCLUDE / "common", INCLUDE / "fast"]
-    sources = sorted([*(folder / "src").glob("*.cpp"), *(folder / "tb").glob("*.cpp")])
+    sources = sources or sorted([*(folder / "src").glob("*.cpp"), *(folder / "tb").glob("*.cpp")])
     command = [compiler, "-std=c++14", "-fsyntax-only", *WARNINGS, *(f"-I{path}" for path in folders)]
     command += map(str, sources)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -60,17 +63,34 @@ def assert_no_warning(compiler: str, folder: Path, *include: str) -> None:
 
 
 def test_tasks_of_any_types(compiler: str, tmp_path: Path) -> None:
+    """All kernels in one translation unit, and again with memories that record their ports."""
     kinds = set()
+    names: list[str] = []
     for number, (layer, folding) in enumerate(task_kernels()):
         try:
-            mapping = map_conv2d(layer, folding, U200)
+            mapping = map_conv2d(replace(layer, name=f"layer{number}"), folding, U200)
         except NoFit:
             continue
         kinds.add((mapping.arithmetic, is_signed(layer)))
-        folder = tmp_path / str(number)
-        write_files(folder, kernel_sources(mapping))
-        assert_no_warning(compiler, folder, *(("trace",) if number % 2 else ()))
+        names.append(f"kernel{number}")
+        constants = kernel_constants(mapping, KernelNames(kernel=names[-1], source="test"))
+        write_files(tmp_path, kernel_files(mapping, constants, "0"))
     assert kinds == {(arithmetic, sign) for arithmetic in ("fixed", "packed") for sign in (True, False)}
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "all.cpp").write_text(in_one(tmp_path, names))
+    for include in ((), ("trace",)):
+        assert_no_warning(compiler, tmp_path, *include, sources=[tmp_path / "all" / "all.cpp"])
+
+
+def in_one(folder: Path, names: Sequence[str]) -> str:
+    """The sources of the kernels and their testbenches; headers before them, what they call alike apart."""
+    sources = [folder / path for name in names for path in (f"src/{name}.cpp", f"tb/{name}_tb.cpp")]
+    headers = [line for path in sources for line in path.read_text().splitlines() if "#include <" in line]
+    text = "".join(f"{line}\n" for line in dict.fromkeys(headers))
+    text += "".join(f'#include "../src/{name}.h"\n' for name in names) + '#include "../tb/npy.h"\n'
+    for number, path in enumerate(sources):
+        text += f'namespace source{number} {{\n#include "{path}"\n}}\n'
+    return text
 
 
 # ---------------------------------------------------------------- dataflow

@@ -257,8 +257,8 @@ def test_too_short_a_fifo_is_a_deadlock(built: Building) -> None:
 
 
 @pytest.mark.skipif(reference_headers() is None, reason="needs hls4ml: pip install hls4ml")
-@pytest.mark.parametrize("name", ["packed", "wide"])
-def test_the_reference_headers_give_the_same(built: Building, name: str) -> None:
+def test_the_reference_headers_give_the_same(built: Building) -> None:
+    name = "packed"  # tables, signed and unsigned products that share a multiplier
     for builder, count in ((network, 5), (addition, 5), (single_layer, 5)):
         for case in cases(builder, PROCESSORS[name], count, first_seed=2000):
             assert_program_exact(

@@ -159,7 +159,12 @@ def test_some_layers_in_half_of_a_network_in_fixed_point(tmp_path: Path) -> None
     convolutions = {layer.name: layer for layer in design.graph.layers}
     assert str(convolutions["conv1"].accumulator) == "float32"  # type: ignore[attr-defined]
     assert isinstance(convolutions["conv2"].accumulator, FixedType)  # type: ignore[attr-defined]
-    assert design.build(tmp_path / "net", schedule=False).report["csim"]["verdict"] == "equal"
+    few = LAYERS.replace("random}", "random, type: half}").split("  - {name: flip")[0]
+    head = "  - {name: fc1, kind: dense, out_channels: 3, weights: {seed: 2}}\n"
+    few += head + FIXED_DEFAULT.replace("sum: half, ", "")
+    small = hlsgen.load(written(tmp_path, few))
+    assert list(types_of(small)) == ["conv1", "conv1_to_fixed", "fc1"]
+    assert small.build(tmp_path / "net", schedule=False).report["csim"]["verdict"] == "equal"
 
 
 def test_infinities_and_nan_become_ends_and_zero(tmp_path: Path) -> None:

@@ -19,7 +19,12 @@ from hlsgen.api.design import Design
 from hlsgen.api.project import Project, build
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import INCLUDE
-from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, WeightConstraints
+from hlsgen.designfile.constraints import (
+    LayerWeightConstraints,
+    NetworkConstraints,
+    ProcessorConstraints,
+    WeightConstraints,
+)
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.pool2d import Pool2d
@@ -33,6 +38,8 @@ STRICT = "-O0 -Wall -Wextra -Werror"
 FRAMES = 13
 BANKS = 4
 SEVEN_BITS = FixedType(7, 3)
+PROCESSOR = ProcessorConstraints(rows=1, lanes=8)
+"""Given, since the search among all that fit takes longer than all else of a build."""
 
 CONV = """
 name: conv
@@ -128,13 +135,14 @@ def network_design(
     network: Graph | None = None,
 ) -> Design:
     samples = frames(FRAMES, (6, 5, 3))
+    processor = PROCESSOR if style in ("shared", "mixed") else ProcessorConstraints()
     options = Options(
         calibration=samples,
         precision=precision,
         board="u200",
         clock_mhz=None,
         batch=FRAMES,
-        constraints=NetworkConstraints(instances=2, weights=weights),
+        constraints=NetworkConstraints(instances=2, weights=weights, processor=processor),
         style=style,
     )
     return Design(from_graph(network or graph(), options, "net.py"))

@@ -36,7 +36,7 @@ from tests.support.type_combinations import (
     weighted_layers,
 )
 
-LAYERS_OF_A_KERNEL = 48
+LAYERS_OF_A_KERNEL = 144
 
 
 @pytest.fixture(params=["g++", "clang++"])

@@ -76,6 +76,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return hlsgen.load(written(folder, LAYERS + HALF_DEFAULT)).build(folder / "build")
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A layer in half, a conversion, a layer in fixed point."""
+    folder = tmp_path_factory.mktemp("half_to_fixed")
+    text = LAYERS.replace("random}", "random, type: half}").split("  - {name: flip")[0]
+    text += "  - {name: fc1, kind: dense, out_channels: 3, weights: {seed: 2}}\n"
+    text += FIXED_DEFAULT.replace("sum: half, ", "")
+    return hlsgen.load(written(folder, text)).build(folder / "build", schedule=False)
+
+
 def test_layers_have_the_types_that_were_asked_for(built: Project) -> None:
     assert types_of(built.design) == {
         "conv1": "half",
@@ -130,12 +140,12 @@ def test_tasks_equal_golden(built: Project) -> None:
     assert done.returncode == 0 and "6 of 6 equal" in done.stdout, done.stdout + done.stderr
 
 
-def test_host_program(built: Project, tmp_path: Path) -> None:
-    library = compile_kernels(built.folder, tmp_path / "kernels.so")
-    compile_against_stand_in(built.folder, tmp_path / "host")
-    stand_in_xclbin(tmp_path / "stand_in.xclbin", library, kernels(built.folder))
-    (tmp_path / "build").symlink_to(built.folder)
-    done = HostBuild(kind="tasks", folder=tmp_path).stand_in(str(built.folder / "tb"), cwd=tmp_path)
+def test_host_program(small: Project, tmp_path: Path) -> None:
+    library = compile_kernels(small.folder, tmp_path / "kernels.so")
+    compile_against_stand_in(small.folder, tmp_path / "host")
+    stand_in_xclbin(tmp_path / "stand_in.xclbin", library, kernels(small.folder))
+    (tmp_path / "build").symlink_to(small.folder)
+    done = HostBuild(kind="tasks", folder=tmp_path).stand_in(str(small.folder / "tb"), cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "output1: 6 of 6 equal" in done.stdout
 
@@ -159,12 +169,11 @@ def test_some_layers_in_half_of_a_network_in_fixed_point(tmp_path: Path) -> None
     convolutions = {layer.name: layer for layer in design.graph.layers}
     assert str(convolutions["conv1"].accumulator) == "float32"  # type: ignore[attr-defined]
     assert isinstance(convolutions["conv2"].accumulator, FixedType)  # type: ignore[attr-defined]
-    few = LAYERS.replace("random}", "random, type: half}").split("  - {name: flip")[0]
-    head = "  - {name: fc1, kind: dense, out_channels: 3, weights: {seed: 2}}\n"
-    few += head + FIXED_DEFAULT.replace("sum: half, ", "")
-    small = hlsgen.load(written(tmp_path, few))
-    assert list(types_of(small)) == ["conv1", "conv1_to_fixed", "fc1"]
-    assert small.build(tmp_path / "net", schedule=False).report["csim"]["verdict"] == "equal"
+
+
+def test_the_smallest_of_both_equals_golden(small: Project) -> None:
+    assert list(types_of(small.design)) == ["conv1", "conv1_to_fixed", "fc1"]
+    assert small.report["csim"]["verdict"] == "equal"
 
 
 def test_infinities_and_nan_become_ends_and_zero(tmp_path: Path) -> None:

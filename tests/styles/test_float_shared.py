@@ -53,7 +53,7 @@ def model() -> nn.Module:
 
 
 def design(net: nn.Module | None = None, **more: Any) -> hlsgen.Design:
-    options = {"precision": "float32", "style": "shared", "batch": 4, "board": "zcu102"} | more
+    options = {"precision": "float32", "style": "shared", "batch": 4, "board": "pynq_z2"} | more
     return hlsgen.from_torch(net or model(), input_shape=SHAPE, name="net", **options)
 
 

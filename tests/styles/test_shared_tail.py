@@ -20,7 +20,7 @@ from hlsgen.styles.shared import SharedNetwork
 
 NETWORK = """
 name: ends
-board: zcu102
+board: pynq_z2
 clock_mhz: 300
 style: shared
 batch: 4
@@ -122,7 +122,7 @@ def test_the_boxes_of_a_detector_equal_golden(tmp_path: Path) -> None:
         (3, 16, 12),
         calibration=x,
         precision="fixed<8,4>",
-        board="zcu102",
+        board="pynq_z2",
         style="shared",
         name="ssd",
         batch=4,

@@ -69,6 +69,12 @@ def search(graph: Graph, board: Board, batch: int = 64, **constraints: object) -
     return SharedSearch(graph, board, NetworkConstraints(**constraints), 300, batch)  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope="module")
+def free(graph: Graph, board: Board) -> SharedHardware:
+    """The fastest where nothing is fixed."""
+    return search(graph, board).best()
+
+
 def seconds_of(batch: int, instances: int, together: int, cycles: int) -> Fraction:
     """Cycles until the last frame of a batch is there that is dealt round by round, counted one by one."""
     rounds, dealt = [0] * instances, 0
@@ -144,10 +150,11 @@ FIXED: list[dict[str, int]] = [
 
 
 @pytest.mark.parametrize("keys", FIXED, ids=lambda keys: "-".join(keys))
-def test_what_is_fixed_is_kept(graph: Graph, board: Board, keys: dict[str, int]) -> None:
+def test_what_is_fixed_is_kept(
+    graph: Graph, board: Board, free: SharedHardware, keys: dict[str, int]
+) -> None:
     hardware = search(graph, board, processor=ProcessorConstraints(**keys)).best()
     assert {key: value for key, value in as_keys(hardware).items() if key in keys} == keys
-    free = search(graph, board).best()
     assert hardware.frames_per_cycle <= free.frames_per_cycle or "rows" in keys or "together" in keys
 
 
@@ -166,11 +173,10 @@ def as_keys(hardware: SharedHardware) -> dict[str, int]:
     }
 
 
-def test_instances_and_interval_are_kept(graph: Graph, board: Board) -> None:
-    fast = search(graph, board).best()
+def test_instances_and_interval_are_kept(graph: Graph, board: Board, free: SharedHardware) -> None:
     two = search(graph, board, instances=2, processor=ProcessorConstraints(lanes=8)).best()
     assert two.instances == 2 and two.bottleneck == "the instances that the design asks for"
-    assert search(graph, board, target_interval=fast.interval).best().interval <= fast.interval
+    assert search(graph, board, target_interval=free.interval).best().interval <= free.interval
 
 
 def no_fit(graph: Graph, board: Board, **constraints: object) -> NoFit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -15,6 +16,7 @@ from hlsgen.base.errors import BudgetWarning, DesignError
 from hlsgen.rematerialising.chain import Kind
 from hlsgen.rematerialising.module import Rematerialised
 from hlsgen.rematerialising.peaks import step_cost
+from hlsgen.rematerialising.plan import Plan
 from tests.rematerialising import nets
 
 
@@ -45,18 +47,23 @@ def trained(module: nn.Module, frames: list[torch.Tensor]) -> list[torch.Tensor]
     return [*found, *module.parameters(), *module.buffers(), torch.rand(3)]
 
 
+@functools.cache
+def with_plan(name: str) -> tuple[nn.Module, torch.Tensor, Plan]:
+    """A net, a batch, and the plan in plenty of memory: each takes a measurement of all stages."""
+    make, shape = nets.NETS[name]
+    module, frame = make().train(), torch.rand(shape)
+    return module, frame, hlsgen.rematerialise(module, frame, "1GB").plan
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 2.0], ids=["least", "between", "plenty"])
 @pytest.mark.parametrize("name", nets.NETS)
 def test_three_steps_leave_what_plain_training_leaves(name: str, share: float) -> None:
-    make, shape = nets.NETS[name]
-    module = make().train()
-    frame = torch.rand(shape)
-    plan = hlsgen.rematerialise(module, frame, "1GB").plan
+    net, frame, plan = with_plan(name)
+    module, plain = copy.deepcopy(net), copy.deepcopy(net)
     memory = plan.least_memory + int(share * (plan.plain_peak - plan.least_memory))
-    plain = copy.deepcopy(module)
     budgeted = hlsgen.rematerialise(module, frame, memory)
     assert bool(budgeted.plan.again) == (share < 1 and plan.least_memory < plan.plain_peak)
-    frames = [torch.rand(shape) for _ in range(3)]
+    frames = [torch.rand(frame.shape) for _ in range(3)]
     for one, other in zip(trained(plain, frames), trained(budgeted, frames), strict=True):
         assert torch.equal(one, other)
 
@@ -64,9 +71,9 @@ def test_three_steps_leave_what_plain_training_leaves(name: str, share: float) -
 def test_most_nets_have_something_to_compute_again() -> None:
     """Else the test above would prove nothing."""
     again = {}
-    for name, (make, shape) in nets.NETS.items():
-        module, frame = make().train(), torch.rand(shape)
-        again[name] = hlsgen.rematerialise(module, frame, least(module, frame)).plan.again
+    for name in nets.NETS:
+        module, frame, plan = with_plan(name)
+        again[name] = hlsgen.rematerialise(module, frame, plan.least_memory).plan.again
     assert all(again[name] for name in ("layers", "residual", "residual in place", "own modules", "tied"))
     dropouts = [name for name in again["residual"] if name.startswith("blocks")]
     assert dropouts, again["residual"]

@@ -52,7 +52,7 @@ def best(chain: Chain, budget: int) -> tuple[Operation, ...] | None:
     return Search(chain=chain, budget=budget, slots=budget - chain.fixed_bytes).operations()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(chains(), st.integers(0, 30))
 def test_as_fast_as_the_best_of_all_persistent_schedules(chain: Chain, more: int) -> None:
     budget = least_bytes(chain) - 2 + more
@@ -68,7 +68,7 @@ def test_as_fast_as_the_best_of_all_persistent_schedules(chain: Chain, more: int
         assert free is not None and free <= chain.seconds(found)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(chains())
 def test_the_least_memory_is_the_least_with_which_any_persistent_schedule_exists(chain: Chain) -> None:
     least = least_bytes(chain)
@@ -77,7 +77,7 @@ def test_the_least_memory_is_the_least_with_which_any_persistent_schedule_exists
     assert peak_bytes(chain, least_operations(chain)) == least
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(chains(again=False), st.integers(0, 20))
 def test_a_stage_that_must_not_be_computed_again_is_not(chain: Chain, more: int) -> None:
     found = best(chain, least_bytes(chain) + more + 1)
@@ -88,7 +88,7 @@ def test_a_stage_that_must_not_be_computed_again_is_not(chain: Chain, more: int)
         assert ran == 1 or stage.again
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(chains(), st.integers(2, 40), st.integers(0, 15))
 def test_what_rounding_misses_is_within_its_bound(chain: Chain, slots: int, more: int) -> None:
     budget = least_bytes(chain) + more + 1

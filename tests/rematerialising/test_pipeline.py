@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from typing import Any
@@ -44,6 +45,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(2)]
 
 
+@functools.cache
 def plain(steps: int = STEPS) -> tuple[list[dict[str, torch.Tensor]], nn.Module, list[float]]:
     """Gradients of each step, the module and losses of one process, micro-batch by micro-batch."""
     threads = torch.get_num_threads()

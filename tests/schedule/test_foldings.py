@@ -2,7 +2,7 @@
 
 Layers and foldings come from the strategies of the tests that hold them against golden. A kernel has a layer
 of each kind, so that one compilation shows them all. `HLSGEN_FOLDINGS=50` looks at so many kernels in place
-of two, and on a ZCU102 as well.
+of one, and on a ZCU102 as well.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType
@@ -56,8 +56,8 @@ from tests.support.pipelines import side_by_side
 from tests.support.schedule_ir import needs_llvm
 
 pytestmark = needs_llvm
-KERNELS = int(os.environ.get("HLSGEN_FOLDINGS", "2"))
-MHZ = {"u200": 300} if KERNELS <= 2 else {"u200": 300, "zcu102": 200}
+KERNELS = int(os.environ.get("HLSGEN_FOLDINGS", "1"))
+MHZ = {"u200": 300} if KERNELS == 1 else {"u200": 300, "zcu102": 200}
 """By board."""
 STAGES: tuple[st.SearchStrategy[Case], ...] = (
     window.folded(),
@@ -131,6 +131,8 @@ def test_every_stage_has_ii_1_in_any_folding(
     """Of three convolutions more the weights come at run time."""
     sliding, waving, from_ddr = with_weights
     every = [*cases, sliding, waving, (from_ddr.layer, from_ddr.fold)]
+    # those that hypothesis begins with do one product at a time, and show little
+    assume(sum(fold.px * fold.pe * fold.simd > 1 for _, fold in every) > len(every) // 3)
     graph = side_by_side([layer for layer, _ in every])
     folds = {layer.name: fold for layer, (_, fold) in zip(graph.layers, every, strict=True)}
     first, second, third = (layer.name for layer in graph.layers[-3:])
@@ -150,6 +152,7 @@ def test_every_layer_of_its_own_has_ii_1_in_any_folding(
 ) -> None:
     """The kernel for Vitis, and the accelerator of its OmpSs-2@FPGA application with local arrays."""
     layer, folding = case
+    assume(folding.pe * folding.simd > 1)
     folder = tmp_path_factory.mktemp("layer")
     for board in MHZ:
         built = Built(layer=lambda: layer, folding=folding, board=board, instances=instances)

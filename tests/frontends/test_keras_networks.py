@@ -75,7 +75,7 @@ def networks(draw: st.DrawFn) -> Any:
 
 
 @settings(
-    max_examples=6,
+    max_examples=3,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

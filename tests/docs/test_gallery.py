@@ -211,7 +211,12 @@ def test_the_command_goes_on_where_it_ended(
     asked: list[Any] = []
     modelled = gallery.modelled
     figures = cache(lambda: modelled(asked[0]))
-    monkeypatch.setattr(gallery, "modelled", lambda design: asked.append(design) or figures())
+
+    def noted(design: Any) -> Any:
+        asked.append(design)
+        return figures()
+
+    monkeypatch.setattr(gallery, "modelled", noted)
     assert gallery.main([*words, "--boards", "zcu102", "--clocks", "220"]) == 0
     first = json.loads((tmp_path / "r.json").read_text())
     assert list(first["networks"][name]["boards"]["zcu102"]["clocks"]) == ["220"]

@@ -18,6 +18,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
     sys.dont_write_bytecode = False
 
+# pytest-xdist has a process on each processor: threads of PyTorch, TensorFlow and NumPy would only wait for
+# each other there, which costs as much again. OMP_NUM_THREADS is that of the programs that hlsgen emits, too.
+for name in ("MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"):
+    os.environ.setdefault(name, "1")
+
 # Builds of tests that are not about it are not scheduled: that takes seconds each. Tests of it unset this.
 os.environ.setdefault("HLSGEN_NO_SCHEDULE", "1")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,14 @@ HERE = Path(__file__).parent
 
 
 @functools.cache
-def compiled_alone(path: Path) -> FrontEnd:
-    return compile_to_ir([path])
+def compiled_alone(path: Path, macros: tuple[tuple[str, str], ...]) -> FrontEnd:
+    return compile_to_ir([path], predefined=dict(macros))
 
 
-def compiled(files: Sequence[Path], **options: Any) -> FrontEnd:
+def compiled(files: Sequence[Path], *, predefined: Mapping[str, str], **options: Any) -> FrontEnd:
     if [path.parent for path in files] == [HERE] and not any(options.values()):
-        return compiled_alone(files[0])
-    return compile_to_ir(files, **options)
+        return compiled_alone(files[0], tuple(predefined.items()))
+    return compile_to_ir(files, predefined=predefined, **options)
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,16 +22,6 @@ from hlsgen.training.backend import weights_of  # noqa: E402
 from hlsgen.training.budget import within  # noqa: E402
 from hlsgen.training.judge import compared  # noqa: E402
 from hlsgen.training.network import Network  # noqa: E402
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """More of them wait for each other most of the time, as networks this small leave them nothing."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
 
 TYPES = st.builds(
     FixedType,

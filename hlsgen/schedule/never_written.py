@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from hlsgen.schedule.ir_text import module_text
+from hlsgen.schedule.readers import cut, uses_of
 from hlsgen.schedule.sites import is_mark
 
 _SYMBOL = r"\"[^\"]+\"|[-\w$.]+"
@@ -20,6 +21,8 @@ _CONSTANT = re.compile(rf"^@({_SYMBOL}) = (?:[a-z_]+ )*constant ", re.MULTILINE)
 _CALL = re.compile(rf" call [^@\n]*@({_SYMBOL})\((.*)\)", re.MULTILINE)
 _HEADER = re.compile(rf"^define [^@\n]*@(?P<name>{_SYMBOL})\((?P<arguments>.*)\)[^()]*\{{$")
 _LOCAL = re.compile(r"%([-\w$.]+)")
+_MARK = re.compile(r" call void @(?:__hls_mark|_ZN9hls_marks)")
+_TELL_USES = ("sroa", "post_order_function_attributes")
 _FIND_CONSTANTS = ("always_inliner", "sroa", "sccp", "instruction_combine", "global_opt")
 _FIND_ARGUMENTS = ("sroa", "ipsccp")
 
@@ -33,7 +36,7 @@ def with_constant_tables(ir: str) -> str:
     tables = {found["name"] for found in _TABLE.finditer(ir) if " external " not in found[0]}
     if not tables:
         return ir
-    constant = tables & _constant_alone(ir, tables)
+    constant = _only_read(ir, frozenset(tables))
     if not constant:
         return ir
     changed = _TABLE.sub(lambda found: _as_constant(found) if found["name"] in constant else found[0], ir)
@@ -44,11 +47,26 @@ def _as_constant(found: re.Match[str]) -> str:
     return f"{found[0].removesuffix('global ')}constant "
 
 
-def _constant_alone(ir: str, tables: set[str]) -> set[str]:
-    """Which LLVM finds to be constant where nobody else knows of them."""
+def _only_read(ir: str, tables: frozenset[str]) -> set[str]:
+    """Which of the tables nothing writes, where nobody else knows of them."""
     from hlsgen.schedule.optimise import run_passes
 
-    module = _without_marks(ir)
+    without_marks = "\n".join(line for line in ir.splitlines() if not _MARK.search(line))
+    module = _parsed(without_marks)
+    called = {name for name, _ in _CALL.findall(without_marks)}
+    for function in module.functions:
+        if not function.is_declaration and function.name in called:
+            function.linkage = "internal"  # of others LLVM says nothing: they may be replaced
+    uses = uses_of(run_passes(str(module), _TELL_USES), tables)
+    left = tables - uses.read - uses.written
+    return set(uses.read) | (left & _constant_alone(without_marks, left) if left else set())
+
+
+def _constant_alone(without_marks: str, tables: frozenset[str]) -> set[str]:
+    """Which LLVM finds to be constant once everything is inlined."""
+    from hlsgen.schedule.optimise import run_passes
+
+    module = _parsed(without_marks)
     for variable in module.global_variables:
         if variable.name in tables:
             variable.linkage = "internal"
@@ -62,7 +80,7 @@ def _always_given(ir: str, tables: set[str]) -> dict[str, dict[int, str]]:
     """For each function the arguments, by number, that are one of the tables in every call."""
     from hlsgen.schedule.optimise import run_passes
 
-    module = _without_marks(ir)
+    module = _parsed("\n".join(line for line in ir.splitlines() if not is_mark(line)))
     called = {name for body in module_text(ir).functions.values() for name, _ in _CALL.findall(body)}
     for function in module.functions:
         if not function.is_declaration and function.name in called:
@@ -76,20 +94,9 @@ def _always_given(ir: str, tables: set[str]) -> dict[str, dict[int, str]]:
 
 def _tables_among(arguments: str) -> Iterator[str]:
     """The global variable that each argument of a call is, or nothing."""
-    for one in _cut(arguments):
+    for one in cut(arguments):
         word = one.rpartition(" ")[2]
         yield word[1:] if word.startswith("@") else ""
-
-
-def _cut(arguments: str) -> Iterator[str]:
-    """Arguments, cut at the commas that stand in no brackets."""
-    depth, begin = 0, 0
-    for at, character in enumerate(arguments):
-        depth += (character in "([{<") - (character in ")]}>")
-        if character == "," and not depth:
-            yield arguments[begin:at].strip()
-            begin = at + 1
-    yield arguments[begin:].strip()
 
 
 def _with_names(ir: str, given: Mapping[str, Mapping[int, str]]) -> str:
@@ -103,7 +110,7 @@ def _with_names(ir: str, given: Mapping[str, Mapping[int, str]]) -> str:
         if header or line.startswith("}"):
             names = {}
         if header and (tables := given.get(header["name"])):
-            arguments = [one.rpartition("%")[2] for one in _cut(header["arguments"])]
+            arguments = [one.rpartition("%")[2] for one in cut(header["arguments"])]
             names = {arguments[number]: f"@{table}" for number, table in tables.items()}
         lines.append(line)
     return "\n".join([*lines, ""])
@@ -113,10 +120,8 @@ def _named(names: Mapping[str, str], found: re.Match[str]) -> str:
     return names.get(found[1], found[0])
 
 
-def _without_marks(ir: str):  # type: ignore[no-untyped-def]  # llvmlite has no types
-    """The module, without the marks, which are given the addresses of what pragmas name."""
+def _parsed(text: str):  # type: ignore[no-untyped-def]  # llvmlite has no types
     from llvmlite import binding
     from llvmlite.binding.context import create_context
 
-    lines = (line for line in ir.splitlines() if not is_mark(line))
-    return binding.parse_assembly("\n".join(lines), create_context())
+    return binding.parse_assembly(text, create_context())

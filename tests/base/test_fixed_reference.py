@@ -1,12 +1,16 @@
-"""fixed.py against `ap_fixed` itself: the reference headers of the hls4ml wheel, compiled once."""
+"""fixed.py against `ap_fixed` itself: the reference headers of the hls4ml wheel, compiled once.
+
+The headers of C-simulation and those of schedules are asked the same: conversions in all modes, and the types
+of results. Their arithmetic is judged by tests/csim/test_fast_headers.py.
+"""
 
 from __future__ import annotations
 
-import importlib.util
+import functools
 import itertools
 import struct
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,8 @@ from hlsgen.base.fixed import (
     sum_type,
 )
 from tests.support.casts import as_array, ufixed
+from tests.support.header_programs import INCLUDE, compile_program, reference_include
+from tests.support.schedule_headers import compile_with_schedule_headers, needs_clang
 
 MODES = tuple(itertools.product(Rounding, Overflow))
 
@@ -28,11 +34,11 @@ MODES = tuple(itertools.product(Rounding, Overflow))
 PAIRS_ALL_MODES = (
     (FixedType(16, 6), FixedType(8, 4)),
     (FixedType(16, 6), ufixed(8, 3)),
+)
+PAIRS = PAIRS_ALL_MODES + (
     (ufixed(16, 6), FixedType(8, 4)),
     (FixedType(8, 4), FixedType(12, 3)),
     (FixedType(64, 32), FixedType(40, 12)),
-)
-PAIRS = PAIRS_ALL_MODES + (
     (ufixed(8, 8), ufixed(6, 7)),
     (ufixed(8, 8), FixedType(8, 8)),
     (FixedType(8, 0), FixedType(8, -3)),
@@ -135,9 +141,10 @@ def with_modes(target: FixedType, rounding: Rounding, overflow: Overflow) -> Fix
 
 
 def some_modes(target: FixedType, index: int) -> list[FixedType]:
-    """The target with all modes it supports (index < 5), or with each rounding and rotating overflows."""
+    """The target with all modes it supports (the first), or with each rounding and rotating overflows."""
     overflows = list(Overflow)
-    modes = MODES if index < 5 else [(r, overflows[(i + index) % 5]) for i, r in enumerate(Rounding)]
+    turns = tuple((r, overflows[(i + index) % 5]) for i, r in enumerate(Rounding))
+    modes = MODES if index < len(PAIRS_ALL_MODES) else turns
     return [with_modes(target, *m) for m in modes if target.signed or m[1] is not Overflow.WRAP_SM]
 
 
@@ -152,6 +159,7 @@ RESULTS = list(itertools.product(OPERANDS, OPERANDS))
 Ask = Callable[[str, list[int]], list[int]]
 
 
+@functools.cache
 def queries() -> dict[str, str]:
     """Every question to the program, by the name the tests use, and the call that answers it."""
     calls = {f"cast {s} {t}": f"cast<{s.cpp}, {t.cpp}>(count)" for s, t in CASTS}
@@ -167,40 +175,33 @@ def queries() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     """Compiles the program and returns a function: name of a query, inputs -> outputs (all as bits)."""
-    spec = importlib.util.find_spec("hls4ml")
-    if spec is None or not spec.submodule_search_locations:
-        pytest.skip("hls4ml is not installed: no reference ap_ headers to compare with")
-    headers = Path(spec.submodule_search_locations[0]) / "templates" / "vivado" / "ap_types"
-    folder = tmp_path_factory.mktemp("reference")
-    calls = queries()
-    cases = "\n".join(f"case {index}: {call}; break;" for index, call in enumerate(calls.values()))
-    (folder / "reference.cpp").write_text(PROGRAM.replace("CASES", cases), encoding="utf-8")
     # NDEBUG: the reference asserts on shifts by more than the width, though it handles them.
-    command = [
-        "g++",
-        "-std=c++14",
-        "-O0",
-        "-w",
-        "-DNDEBUG",
-        f"-I{headers}",
-        "reference.cpp",
-        "-o",
-        "reference",
-    ]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:4000]
-    numbers = {name: index for index, name in enumerate(calls)}
+    flags = ("-std=c++14", "-O0", "-w", "-DNDEBUG", f"-I{reference_include()}")
+    program = compile_program(tmp_path_factory.mktemp("reference"), "reference", source_text(), *flags)
+    return lambda name, bits: answers(program, {name: bits})[0]
 
-    def answer(name: str, bits: list[int]) -> list[int]:
-        words = "\n".join(f"{x >> 64:x}:{x & (2**64 - 1):x}" for x in bits)
-        request = f"{numbers[name]} {len(bits)}\n{words}\n"
-        output = subprocess.run(
-            [str(folder / "reference")], input=request, capture_output=True, text=True, check=True
-        )
-        lines = (line.split(":") for line in output.stdout.splitlines())
-        return [int(high, 16) << 64 | int(low, 16) for high, low in lines]
 
-    return answer
+def source_text() -> str:
+    cases = "\n".join(f"case {index}: {call}; break;" for index, call in enumerate(queries().values()))
+    return PROGRAM.replace("CASES", cases)
+
+
+@functools.cache
+def numbers_of_queries() -> dict[str, int]:
+    return {name: index for index, name in enumerate(queries())}
+
+
+def answers(program: Path, asked: Mapping[str, list[int]]) -> list[list[int]]:
+    numbers = numbers_of_queries()
+    request = ""
+    for name, bits in asked.items():
+        request += f"{numbers[name]} {len(bits)}\n"
+        request += "".join(f"{x >> 64:x}:{x & (2**64 - 1):x}\n" for x in bits)
+    output = subprocess.run([str(program)], input=request, capture_output=True, text=True, check=True).stdout
+    lines = iter(output.splitlines())
+    words = [[next(lines).split(":") for _ in bits or [0]] for bits in asked.values()]
+    assert next(lines, None) is None
+    return [[int(high, 16) << 64 | int(low, 16) for high, low in each] for each in words]
 
 
 def as_bits(codes: Any, kind: FixedType) -> list[int]:
@@ -248,11 +249,14 @@ def interesting_doubles(kind: FixedType) -> list[float]:
     return values
 
 
+def bits_of_doubles(values: Iterable[float]) -> list[int]:
+    return [int.from_bytes(struct.pack("<d", value), "little") for value in values]
+
+
 @pytest.mark.parametrize("kind", ENCODES, ids=str)
 def test_encode_equals_ap_fixed_of_double(ask: Ask, kind: FixedType) -> None:
     values = interesting_doubles(kind)
-    bits = [int.from_bytes(struct.pack("<d", value), "little") for value in values]
-    expected = ask(f"encode {kind}", bits)
+    expected = ask(f"encode {kind}", bits_of_doubles(values))
     assert as_bits(kind.encode(values), kind) == expected
     small = [v for v in values if abs(v) < 100 * kind.resolution]
     assert kind.encode(small).tolist() == [int(kind.encode(v)) for v in small]
@@ -263,10 +267,29 @@ def test_decode_equals_to_double(ask: Ask, kind: FixedType) -> None:
     codes = interesting_codes(kind, kind)
     expected = ask(f"decode {kind}", as_bits(codes, kind))
     values = kind.decode(as_array(codes, kind))
-    assert [int.from_bytes(struct.pack("<d", value), "little") for value in values] == expected
+    assert bits_of_doubles(values) == expected
 
 
 @pytest.mark.parametrize(("a", "b"), RESULTS, ids=str)
 def test_result_types_are_those_of_cpp(ask: Ask, a: FixedType, b: FixedType) -> None:
     assert ask(f"{a} * {b}", []) == [1]
     assert ask(f"{a} + {b}", []) == [1]
+
+
+def asked_of_headers() -> dict[str, list[int]]:
+    asked = {f"cast {s} {t}": as_bits(interesting_codes(s, t), s) for s, t in CASTS}
+    asked |= {f"encode {kind}": bits_of_doubles(interesting_doubles(kind)) for kind in ENCODES}
+    asked |= {f"decode {kind}": as_bits(interesting_codes(kind, kind), kind) for kind in DECODES}
+    return asked | {f"{a} {symbol} {b}": [] for a, b in RESULTS for symbol in "*+"}
+
+
+@pytest.mark.parametrize("headers", ["fast", pytest.param("schedule", marks=needs_clang)])
+def test_our_headers_answer_as_the_reference(ask: Ask, headers: str, tmp_path: Path) -> None:
+    if headers == "fast":
+        flags = ("-std=c++11", "-O0", f"-I{INCLUDE / 'fast'}")
+        program = compile_program(tmp_path, headers, source_text(), *flags)
+    else:
+        program = compile_with_schedule_headers(tmp_path, headers, source_text())
+    asked = asked_of_headers()
+    for (name, bits), got in zip(asked.items(), answers(program, asked), strict=True):
+        assert got == ask(name, bits), name

@@ -1,4 +1,7 @@
-"""Another compiler, and what a compiler may do as it likes: the emitted code computes the same."""
+"""Another compiler, and what a compiler may do as it likes: the emitted code computes the same.
+
+The headers with Clang: tests/csim/test_fast_headers.py.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,8 @@ import pytest
 from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
-from tests.csim.test_fast_headers import PROGRAM, arithmetic_calls, conversion_calls
 from tests.support.build_folders import make, write_build
-from tests.support.header_programs import INCLUDE, STRICT, compile_program, reference_include, run
+from tests.support.header_programs import compile_program, reference_include, run
 from tests.support.host_builds import built, compile_against_stand_in
 from tests.support.kernels import assert_exact, conv
 from tests.support.pipelines import assert_layers_exact
@@ -35,20 +37,6 @@ def compiler_script(folder: Path, script: str) -> Path:
 
 def widest(layer: Layer) -> Fold:
     return list(layer.folds())[-1]
-
-
-def some_calls() -> list[str]:
-    """Every kind of call that is held against the reference headers with g++, a part of the types."""
-    return arithmetic_calls()[::5] + conversion_calls()[::16]
-
-
-@needs_clang
-def test_headers_give_the_same_with_clang(tmp_path: Path) -> None:
-    source = PROGRAM + "int main() {\n" + "\n".join(some_calls()) + "\nreturn 0;\n}\n"
-    flags = ("-std=c++11", *STRICT, f"-I{INCLUDE / 'fast'}")
-    gcc = run(compile_program(tmp_path, "gcc", source, "-O0", *flags))
-    clang = run(compile_program(tmp_path, "clang", source, "-O1", *flags, compiler="clang++"))
-    assert (clang.returncode, clang.stdout) == (0, gcc.stdout)
 
 
 @needs_clang

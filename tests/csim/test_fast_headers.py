@@ -6,7 +6,9 @@ One generated program is compiled with each header set; all must print the same 
 from __future__ import annotations
 
 import itertools
+import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.support.header_programs import INCLUDE, STRICT, compile_program, reference_include, run
@@ -15,65 +17,40 @@ from tests.support.schedule_headers import HAS_CLANG, compile_with_schedule_head
 ROUNDINGS = ("TRN", "TRN_ZERO", "RND", "RND_ZERO", "RND_INF", "RND_MIN_INF", "RND_CONV")
 OVERFLOWS = ("WRAP", "WRAP_SM", "SAT", "SAT_ZERO", "SAT_SYM")
 
-# (width, integer, signed): source, target
+# (width, integer, signed): source, target; all modes of more types in tests/base/test_fixed_reference.py
 CONVERSIONS = (
     ((16, 6, True), (8, 4, True)),
     ((16, 6, True), (8, 3, False)),
-    ((8, 4, True), (16, 9, True)),
-    ((8, 4, True), (8, 0, True)),
-    ((16, 6, False), (8, 4, True)),
-    ((8, 8, False), (8, 8, True)),
-    ((8, 8, False), (5, 6, False)),
-    ((24, 8, True), (16, 6, True)),
-    ((40, 16, True), (16, 6, True)),
-    ((40, 16, True), (24, 10, False)),
-    ((48, 20, True), (32, 12, True)),
-    ((64, 32, True), (64, 20, True)),
+    ((40, 16, True), (24, 10, True)),
     ((64, 32, False), (63, 32, True)),
-    ((64, 8, True), (33, 40, False)),
-    ((70, 30, True), (64, 30, True)),
     ((100, 50, True), (17, 3, True)),
     ((5, -2, True), (6, 20, True)),
-    ((5, 20, True), (6, -2, True)),
-    ((5, 20, True), (6, -2, False)),
-    ((1, 1, True), (1, 1, True)),
-    ((8, 4, True), (1, 1, True)),
-    ((16, 8, True), (12, 8, True)),
 )
-FROM_DOUBLE = (
-    (8, 4, True),
-    (8, 4, False),
-    (16, -3, True),
-    (24, 30, True),
-    (40, 16, True),
-    (64, 20, True),
-    (64, 20, False),
-    (90, 45, True),
-    (1, 1, True),
-)
+FROM_DOUBLE = ((8, 4, True), (8, 4, False), (40, 16, True), (90, 45, True))
 FIXED_PAIRS = (
     ("ap_fixed<16, 6>", "ap_fixed<16, 6>"),
     ("ap_fixed<16, 6>", "ap_ufixed<8, 3>"),
     ("ap_ufixed<8, 8>", "ap_ufixed<8, -2>"),
     ("ap_ufixed<8, 8>", "ap_fixed<12, 4>"),
-    ("ap_fixed<24, 12>", "ap_fixed<32, 20>"),
     ("ap_fixed<24, 12, AP_RND, AP_SAT>", "ap_fixed<8, 2>"),
-    ("ap_fixed<40, 16>", "ap_fixed<32, 12>"),
     ("ap_ufixed<40, 16>", "ap_fixed<20, 4>"),
     ("ap_fixed<48, 24, AP_RND_CONV, AP_SAT_SYM>", "ap_fixed<48, 30>"),
-    ("ap_fixed<64, 32>", "ap_fixed<16, 6>"),
     ("ap_ufixed<64, 32>", "ap_ufixed<32, 16>"),
     ("ap_fixed<33, 3>", "ap_fixed<64, 40>"),
 )
+BESIDE_INTEGERS = (
+    "ap_fixed<16, 6>",
+    "ap_ufixed<8, 8>",
+    "ap_fixed<24, 12, AP_RND, AP_SAT>",
+    "ap_ufixed<40, 16>",
+    "ap_fixed<64, 32>",
+)
 INT_PAIRS = (
     ("ap_int<8>", "ap_int<8>"),
-    ("ap_int<8>", "ap_uint<8>"),
-    ("ap_uint<16>", "ap_uint<16>"),
     ("ap_uint<5>", "ap_int<24>"),
-    ("ap_int<24>", "ap_int<24>"),
+    ("ap_int<24>", "ap_uint<16>"),
     ("ap_int<32>", "ap_int<32>"),
     ("ap_uint<32>", "ap_int<40>"),
-    ("ap_int<48>", "ap_uint<16>"),
     ("ap_int<64>", "ap_int<64>"),
     ("ap_uint<64>", "ap_uint<33>"),
     ("ap_int<100>", "ap_int<20>"),
@@ -264,75 +241,50 @@ def fixed(width: int, integer: int, signed: bool, rounding: str = "TRN", overflo
     return f"ap_{'' if signed else 'u'}fixed<{width}, {integer}, AP_{rounding}, AP_{overflow}>"
 
 
-def conversion_calls() -> list[str]:
-    """All pairs of modes for some types; for the others, each mode once or more."""
-    calls = []
-    for index, (source, target) in enumerate(CONVERSIONS):
-        for modes in mode_pairs(index, target[2]):
-            calls.append(call("conversion", fixed(*source), fixed(*target, *modes)))
-    for index, target in enumerate(FROM_DOUBLE):
-        calls += [call("from_double", fixed(*target, *modes)) for modes in mode_pairs(index, target[2])]
-    return calls
+def calls() -> list[str]:
+    modes = itertools.cycle(zip(itertools.cycle(ROUNDINGS), OVERFLOWS * 7, strict=False))
+    found = []
+    for source, target in CONVERSIONS:
+        found += [call("conversion", fixed(*source), one) for one in targets(target, modes, 6)]
+    for target in FROM_DOUBLE:
+        found += [call("from_double", one) for one in targets(target, modes, 3)]
+    found += [call("arithmetic", *pair) for pair in FIXED_PAIRS + INT_PAIRS if "100" not in pair[0]]
+    found += [call("integers", *pair) for pair in INT_PAIRS]
+    found += [call("fixed_with_integers", one) for one in BESIDE_INTEGERS]
+    found += [call("negation", one) for one in sorted({first for first, _ in FIXED_PAIRS + INT_PAIRS})]
+    found += [call("words", f"ap_uint<{width}>") for width in (64, 128, 256, 512, 1024)]
+    found += [call("sizes", f"ap_int<{width}>") for width in (1, 8, 9, 16, 17, 24, 32, 33, 40, 64)]
+    return found + [call("sizes", f"ap_ufixed<{width}, 4>") for width in (7, 12, 16, 20, 31, 32, 48, 64)]
 
 
-def mode_pairs(index: int, signed: bool) -> list[tuple[str, str]]:
-    if index < 4:
-        pairs = list(itertools.product(ROUNDINGS, OVERFLOWS))
-    else:
-        pairs = [(rounding, OVERFLOWS[(index + at) % 5]) for at, rounding in enumerate(ROUNDINGS)]
-    return [pair for pair in pairs if signed or pair[1] != "WRAP_SM"]
-
-
-def arithmetic_calls() -> list[str]:
-    calls = [call("arithmetic", *pair) for pair in FIXED_PAIRS + INT_PAIRS if "100" not in pair[0]]
-    calls += [call("integers", *pair) for pair in INT_PAIRS]
-    for first, second in FIXED_PAIRS:
-        calls += [call("negation", first), call("fixed_with_integers", first), call("negation", second)]
-    calls += [call("negation", first) for first, _ in INT_PAIRS]
-    calls += [call("words", f"ap_uint<{width}>") for width in (64, 128, 256, 512, 1024)]
-    calls += [call("sizes", f"ap_int<{width}>") for width in (1, 8, 9, 16, 17, 24, 32, 33, 40, 64)]
-    calls += [call("sizes", f"ap_ufixed<{width}, 4>") for width in (7, 12, 16, 20, 31, 32, 48, 64)]
-    return calls
+def targets(kind: tuple[int, int, bool], modes: Iterator[tuple[str, str]], count: int) -> list[str]:
+    """The type with the next modes, but those that it does not support."""
+    taken = itertools.islice(modes, count)
+    return [fixed(*kind, *one) for one in taken if kind[2] or one[1] != "WRAP_SM"]
 
 
 def call(function: str, *types: str) -> str:
     return f'{function}<{", ".join(types)}>("{function} {" <- ".join(reversed(types))}");'
 
 
-def assert_same_output(folder: Path, calls: list[str]) -> None:
-    reference = reference_include()
-    source = PROGRAM + "int main() {\n" + "\n".join(calls) + "\nreturn 0;\n}\n"
-    fast = compile_program(folder, "fast", source, "-std=c++14", "-O0", f"-I{INCLUDE / 'fast'}")
+def test_every_compiler_gives_what_the_reference_gives(tmp_path: Path) -> None:
+    """Without warnings too; optimised code shows what is undefined."""
+    source = PROGRAM + "int main() {\n" + "\n".join(calls()) + "\nreturn 0;\n}\n"
     # NDEBUG: the reference asserts on shifts by more than the width, though it handles them.
-    slow = compile_program(
-        folder, "slow", source, "-std=c++14", "-O0", "-w", "-DNDEBUG", f"-isystem{reference}"
-    )
-    theirs = run(slow)
+    reference = ("-std=c++14", "-O0", "-w", "-DNDEBUG", f"-isystem{reference_include()}")
+    theirs = run(compile_program(tmp_path, "slow", source, *reference))
     assert theirs.returncode == 0
-    for program in [fast, *([compile_with_schedule_headers(folder, "exact", source)] if HAS_CLANG else [])]:
+    flags = ("-std=c++11", *STRICT, f"-I{INCLUDE / 'fast'}")
+    programs = [compile_program(tmp_path, "fast", source, "-O2", *flags)]
+    if shutil.which("clang++") is not None:
+        programs.append(compile_program(tmp_path, "clang", source, "-O0", *flags, compiler="clang++"))
+    if HAS_CLANG:
+        programs.append(compile_with_schedule_headers(tmp_path, "exact", source))
+    for program in programs:
         ours = run(program)
         assert ours.returncode == 0
         for line, expected in zip(ours.stdout.splitlines(), theirs.stdout.splitlines(), strict=True):
             assert line == expected, program.name
-
-
-def test_conversions_equal_the_reference(tmp_path: Path) -> None:
-    assert_same_output(tmp_path, conversion_calls())
-
-
-def test_arithmetic_equals_the_reference(tmp_path: Path) -> None:
-    assert_same_output(tmp_path, arithmetic_calls())
-
-
-def test_optimised_code_prints_the_same_and_compiles_without_warnings(tmp_path: Path) -> None:
-    calls = arithmetic_calls() + conversion_calls()[:40]
-    source = PROGRAM + "int main() {\n" + "\n".join(calls) + "\nreturn 0;\n}\n"
-    include = f"-I{INCLUDE / 'fast'}"
-    outputs = [
-        run(compile_program(tmp_path, f"at{level[1:]}", source, "-std=c++11", level, *STRICT, include)).stdout
-        for level in ("-O0", "-O2")
-    ]
-    assert outputs[0] == outputs[1]
 
 
 def test_unsigned_sign_magnitude_wrap_does_not_compile(tmp_path: Path) -> None:

@@ -35,6 +35,12 @@ layers:
   - {{name: pool1, kind: pool2d, function: max, kernel: 2, stride: 2}}
   - {{name: fc1, kind: dense, out_channels: 10, weights: {{seed: 2}}}}
 """
+TASKS = "mapping: {instances: 2, conv1: {rows: 1, pe: 1, simd: 1, fabric_pe: 0}, pool1: {pe: 1}}\n"
+SHARED = (
+    "mapping: {instances: 1, processor: {rows: 5, lanes: 4, extra_lanes: 0, fabric_lanes: 0, together: 4, "
+    "pixel_words: 256, weight_words: 128}}\n"
+)
+"""Given, as a search takes seconds; the pool is part of a task."""
 NETWORK = """name: net
 resources: {cpu: 1, conv: 1}
 applications:
@@ -56,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "radar.yaml").write_text(SCENARIO)
     (tmp_path / "net.yaml").write_text(NETWORK)
     (tmp_path / "times.yaml").write_text(TIMES)
-    (tmp_path / "layers.yaml").write_text(LAYERS.format(style="tasks"))
+    (tmp_path / "layers.yaml").write_text(LAYERS.format(style="tasks") + TASKS)
     return tmp_path
 
 
@@ -202,7 +208,7 @@ def test_times_of_partition_are_read(folder: Path) -> None:
 
 
 def test_a_program_is_an_application_of_rounds(folder: Path) -> None:
-    (folder / "layers.yaml").write_text(LAYERS.format(style="shared"))
+    (folder / "layers.yaml").write_text(LAYERS.format(style="shared") + SHARED)
     estimate = estimated()
     frames = estimate["processor"]["frames_together"]
     (folder / "net.yaml").write_text(NETWORK.replace("[conv2d]", "[conv2d, dense]"))
@@ -223,6 +229,7 @@ def test_tasks_that_only_move_a_tensor_are_part_of_the_next(folder: Path) -> Non
         "  - {name: conv2, kind: conv2d, out_channels: 4, kernel: 3, padding: same, weights: {seed: 2}}\n"
         "  - {name: cat, kind: concat, inputs: [conv1, conv2]}\n"
         "  - {name: conv3, kind: conv2d, inputs: [cat], out_channels: 4, kernel: 3, weights: {seed: 3}}\n"
+        + SHARED
     )
     tasks = estimated()["tasks"]
     assert [] in [one["layers"] for one in tasks], "or this tests nothing"

@@ -25,7 +25,7 @@ from tests.support.networks import convolution, relu, tensor
 from tests.support.small_design import DESIGN
 
 MOST_LINES = 5
-DEEP = 40
+DEEP = 12
 """Convolutions of the large network."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from hlsgen.report.reading import read_report
 from hlsgen.schedule import kernels
 from hlsgen.schedule.kept_parts import FILE, read_kept_parts
 from hlsgen.schedule.own_processes import OwnProcesses
-from tests.support.command_line import document, failure, text, working_folder
+from tests.support.command_line import document, run, text, working_folder
 from tests.support.schedule_ir import needs_llvm
 from tests.support.small_design import DESIGN
 
@@ -122,7 +123,8 @@ def test_the_texts_say_what_the_report_says(project: Project) -> None:
 
 
 @needs_llvm
-def test_the_command_says_it_and_keeps_it(here: Path, compiled: list[int]) -> None:
+def test_the_command_says_it_and_keeps_it(project: Project, here: Path, compiled: list[int]) -> None:
+    """With the same bytes wherever it is; and equal code is scheduled once."""
     said = text("build", "small.yaml", "--no-csim", "-o", "out")
     assert re.search(r"schedule: II 1 in \d+ of \d+ loops \(\d+ shown, \d+ likely\); longest chain", said)
     assert compiled == [1, len(read_kept_parts(here / "out"))]
@@ -132,33 +134,24 @@ def test_the_command_says_it_and_keeps_it(here: Path, compiled: list[int]) -> No
     places = {loop["place"] for one in shown["kernels"] for loop in one["loops"]}
     report = json.loads((here / "out" / "report.json").read_text())
     assert places == {loop["place"] for loop in report["schedule"]["loops"]}
+    assert str(here) not in (here / "out" / FILE).read_text()
+    files = {name: (project.folder / name).read_bytes() for name in (FILE, "report.json")}
+    assert {name: (here / "out" / name).read_bytes() for name in files} == files
+    built(here, here / "out")
+    assert compiled[4:] == [1, 0]
+    assert {name: (here / "out" / name).read_bytes() for name in files} == files
 
 
 @needs_llvm
-def test_equal_code_is_scheduled_once_and_gives_the_same_bytes(
+def test_other_clocks_and_other_code_are_scheduled_anew(
     project: Project, here: Path, compiled: list[int]
 ) -> None:
-    other = built(here, here / "a place" / "elsewhere")
-    assert compiled[1] > 0
-    kept = (other.folder / FILE).read_bytes()
-    assert kept == (project.folder / FILE).read_bytes()
-    report = (other.folder / "report.json").read_bytes()
-    assert report == (project.folder / "report.json").read_bytes()
-    assert str(here) not in kept.decode()
-    built(here, other.folder)
-    assert compiled[2:] == [1, 0]
-    assert (other.folder / FILE).read_bytes() == kept
-    assert (other.folder / "report.json").read_bytes() == report
-
-
-@needs_llvm
-def test_other_clocks_and_other_code_are_scheduled_anew(here: Path, compiled: list[int]) -> None:
-    built(here, here / "out")
-    parts = compiled[1]
+    shutil.copytree(project.folder, here / "out")
+    parts = len(read_kept_parts(here / "out"))
     built(here, here / "out", DESIGN + "clock_mhz: 150\n")
-    assert compiled[3] == parts
-    built(here, here / "out", DESIGN.replace("clock_mhz: 150\n", "").replace("[2, 8, 8]", "[2, 8, 9]"))
-    assert 0 < compiled[5] <= parts
+    assert compiled == [1, parts]
+    built(here, here / "out", DESIGN.replace("[2, 8, 8]", "[2, 8, 9]"))
+    assert 0 < compiled[3] <= parts
     assert len(read_kept_parts(here / "out")) == parts  # what no kernel needs any more is forgotten
 
 
@@ -174,12 +167,12 @@ def test_a_loop_that_misses_its_ii_ends_the_build(here: Path, monkeypatch: pytes
     # the sum that the iteration before has written, not one of many iterations ago
     promise = re.compile(r"(dependence variable=partial inter RAW distance=)\d+")
     emitting(monkeypatch, lambda code: promise.sub(r"\g<1>1", code))
-    with pytest.raises(EmissionError, match="loops that its schedule refuses") as caught:
-        build(hlsgen.load(here / "small.yaml"), here / "out", csim=False)
-    assert caught.value.exit_code == 5
-    assert re.search(r"conv1\.h:\d+: II \d+ where 1 is asked for: ", str(caught.value))
+    result = run("build", "small.yaml", "--no-csim", "-o", "out")
+    assert result.exit_code == EmissionError.exit_code == 5
+    said = result.stderr
+    assert "loops that its schedule refuses" in said
+    assert re.search(r"conv1\.h:\d+: II \d+ where 1 is asked for: ", said)
     assert not (here / "out").exists()
-    said = failure(5, "build", "small.yaml", "--no-csim", "-o", "out")
     assert "This is a bug of hlsgen, not of the design" in said
     assert "--no-schedule" in said
     assert "schedule: skipped: it was not asked for" in text(
@@ -238,7 +231,9 @@ def test_builds_of_before_there_was_a_schedule_are_read(project: Project, here: 
     assert read_report(here).schedule is None
 
 
-def test_a_process_that_is_too_large_is_a_warning(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_is_too_large_is_a_warning(
+    project: Project, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its loops are missing, which no silence may say; it is no fault of the emitted code."""
 
     def one_left_out(*given: Any, **asked: Any) -> Any:
@@ -247,4 +242,6 @@ def test_a_process_that_is_too_large_is_a_warning(here: Path, monkeypatch: pytes
 
     schedule_build = kernels.schedule_build
     monkeypatch.setattr(kernels, "schedule_build", one_left_out)
-    assert "conv1: some 2,000,000 instructions" in json.dumps(document("build", "small.yaml", "-o", "out"))
+    shutil.copytree(project.folder, here / "out")  # whose parts are not scheduled again
+    found = document("build", "small.yaml", "--no-csim", "-o", "out")
+    assert "conv1: some 2,000,000 instructions" in json.dumps(found)

@@ -14,6 +14,7 @@ import hlsgen
 from hlsgen.csim.compiler import reference_headers
 from hlsgen.emit.conv2d import kernel_constants
 from tests.support.places import ROOT
+from tests.support.small_design import DESIGN
 
 SMALL = """
 name: small
@@ -46,10 +47,12 @@ def test_csim_equals_golden_in_the_frameworks_layout(project: hlsgen.Project) ->
     np.testing.assert_array_equal(project.csim(x[0])[0], y[0])
 
 
-def test_csim_on_the_reference_headers(project: hlsgen.Project) -> None:
+def test_csim_on_the_reference_headers(tmp_path: Path) -> None:
     if reference_headers() is None:
         pytest.skip("the reference ap headers (hls4ml wheel) are not installed")
-    x = np.random.default_rng(1).uniform(-20, 20, (2, 2, 10, 11))
+    # the design that the command line simulates on them, which is compiled once for both
+    project = hlsgen.load(written(tmp_path, DESIGN)).build(tmp_path / "build", csim=False)
+    x = np.random.default_rng(1).uniform(-20, 20, (2, 2, 8, 8))
     np.testing.assert_array_equal(project.csim(x, headers="reference"), project.csim(x))
 
 
@@ -130,8 +133,9 @@ def test_a_kernel_that_differs_from_golden_is_an_error(
 @pytest.mark.parametrize("design", ["conv", "conv_fixed16", "conv_int8", "conv_zcu102"])
 def test_shipped_designs_build(design: str, tmp_path: Path) -> None:
     loaded = hlsgen.load(ROOT / "designs" / f"{design}.yaml")
-    project = loaded.build(tmp_path / design, frames=2)
-    assert project.report["csim"]["verdict"] == "equal"
+    # conv_zcu102 is the layer of conv_fixed16, and conv_int8 has two foldings too
+    project = loaded.build(tmp_path / design, frames=2, csim=design != "conv_fixed16")
+    assert project.report["csim"]["verdict"] == ("equal" if design != "conv_fixed16" else "skipped")
     assert project.report["warnings"] == []
     assert (tmp_path / design / "banks.svg").read_text().startswith("<svg")
 

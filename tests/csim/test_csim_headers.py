@@ -49,8 +49,7 @@ int main() {
 """
 
 
-@pytest.mark.parametrize("standard", ["c++11", "c++14"])
-@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize(("standard", "level"), [("c++11", "-O3"), ("c++14", "-O0")])
 def test_kernel_compiles_without_warnings(tmp_path: Path, standard: str, level: str) -> None:
     includes = (f"-I{INCLUDE / 'fast'}", f"-I{INCLUDE / 'common'}")
     program = compile_program(tmp_path, "kernel", KERNEL, f"-std={standard}", level, *STRICT, *includes)

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 from torch import nn
 
 import hlsgen
@@ -20,7 +19,6 @@ from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import process_resources, total_resources
-from hlsgen.csim.compiler import Headers
 from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints, WeightConstraints
 from hlsgen.hardware.ports import Interfaces, StreamPort
 from hlsgen.layers.base import Tensor
@@ -30,12 +28,11 @@ from hlsgen.model.ir import run_golden
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.targets.board import load_board
 from tests.hardware.test_ports import Case, cases
-from tests.support.examples import compiled
+from tests.support.layers.stage_cases import few_kernels, one_kernel
 from tests.support.pipelines import assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 
 U200 = load_board("u200")
 BOTH = Interfaces(constraints=InterfaceConstraints(input="stream", output="stream"))
-CASES = 5
 
 
 def net() -> nn.Sequential:
@@ -54,13 +51,8 @@ def design(interface: Any, **options: Any) -> StreamingNetwork:
     return made.given
 
 
-@settings(
-    max_examples=compiled(2),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(found=st.lists(cases(), min_size=CASES, max_size=CASES))
+@few_kernels
+@given(found=one_kernel(cases(), 6))
 def test_any_words_through_streams(tmp_path_factory: pytest.TempPathFactory, found: list[Case]) -> None:
     graph = side_by_side([one.layer for one in found])
     folds = {layer.name: one.fold for layer, one in zip(graph.layers, found, strict=True)}
@@ -95,28 +87,36 @@ def test_words_of_several_transfers(tmp_path: Path) -> None:
 
 
 LAST = "transfer.last = (n + 1) % f.frame_beats() == 0;"
-WRONG = {
-    "missing": (
-        LAST,
-        "transfer.last = n + 1 > beats.size() + f.frame_beats();",
-        "transfer 3 of frame 0 has TLAST 0",
-    ),
-    "early": (LAST, "transfer.last = n + 3 == f.frame_beats();", "transfer 1 of frame 0 has TLAST 1"),
-    "bytes": ("transfer.keep = -1;", "transfer.keep = 0;", "left out by TKEEP"),
-}
+WRONG = """
+        const std::string wrong = std::getenv("WRONG");
+        if (wrong == "missing") transfer.last = n + 1 > beats.size() + f.frame_beats();
+        if (wrong == "early") transfer.last = n + 3 == f.frame_beats();
+        if (wrong == "bytes") transfer.keep = 0;
+"""
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_c_simulation_refuses_frames_that_do_not_end_where_they_should(wrong: str, tmp_path: Path) -> None:
-    before, after, says = WRONG[wrong]
+def test_c_simulation_refuses_frames_that_do_not_end_where_they_should(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tensor = Tensor(shape=(1, 2, 2), type=FixedType(8, 8))
     graph = side_by_side([Clamp(name="c", inputs=("x",), source=tensor, result_type=tensor.type)])
     folds = {one.name: Fold() for one in graph.layers}
-    edit = {"tb/frames.h": (before, after)}
+    edit = {"tb/frames.h": (LAST, LAST + WRONG)}
     built = build_pipeline(graph, folds, tmp_path, interfaces=BOTH, edit=edit)
     inputs = {port.name: random_codes(port.tensor, 2, 0) for port in graph.inputs}
-    with pytest.raises(MismatchError, match=says):
-        built.run(inputs, tmp_path)
+    for wrong, says in (
+        ("missing", "transfer 3 of frame 0 has TLAST 0"),
+        ("early", "transfer 1 of frame 0 has TLAST 1"),
+        ("bytes", "left out by TKEEP"),
+    ):
+        monkeypatch.setenv("WRONG", wrong)
+        with pytest.raises(MismatchError, match=says):
+            built.run(inputs, tmp_path)
+    monkeypatch.setenv("WRONG", "nothing")
+    (layer,) = graph.layers
+    np.testing.assert_array_equal(
+        built.run(inputs, tmp_path).tensors[layer.name], run_golden(graph, inputs)[layer.name]
+    )
 
 
 def test_an_output_without_its_tlast_is_caught(tmp_path: Path) -> None:
@@ -184,18 +184,6 @@ def test_the_makefile_simulates(built: hlsgen.Project, target: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "12 of 12 equal" in done.stdout
-
-
-def test_the_reference_headers_agree(tmp_path: Path) -> None:
-    tensor = Tensor(shape=(5, 2, 3), type=FixedType(7, 3))
-    graph = side_by_side([Clamp(name="c", inputs=("x",), source=tensor, result_type=tensor.type)])
-    folds = {one.name: Fold() for one in graph.layers}
-    mixed = Interfaces(constraints=InterfaceConstraints(input="stream"))
-    kernel = build_pipeline(graph, folds, tmp_path, interfaces=mixed, headers=Headers.REFERENCE)
-    inputs = {port.name: random_codes(port.tensor, 3, 0) for port in graph.inputs}
-    golden = run_golden(graph, inputs)
-    for name, codes in kernel.run(inputs, tmp_path).tensors.items():
-        np.testing.assert_array_equal(codes, golden[name])
 
 
 def test_one_side_may_be_memory() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.errors import MismatchError
@@ -18,11 +18,11 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import Graph, Port, run_golden
-from tests.support.examples import compiled
+from tests.support.layers.stage_cases import few_kernels, one_kernel
 from tests.support.pipelines import assert_pipeline_exact, build_pipeline, random_codes
 
 BYTE = FixedType(8, 8)
-PAIRS = 8
+PAIRS = 12
 
 
 def pointwise(name: str, source: str, shape: tuple[int, int, int], channels: int, seed: int) -> Conv2d:
@@ -72,14 +72,8 @@ def side_by_side(pairs: list[tuple[Conv2d, Fold, Conv2d, Fold]]) -> tuple[Graph,
     return Graph(name="pairs", inputs=tuple(inputs), layers=tuple(layers), outputs=tuple(outputs)), folds
 
 
-# no shrinking: each example is a compilation
-@settings(
-    max_examples=compiled(3),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(pairs=st.lists(neighbours(), min_size=PAIRS, max_size=PAIRS))
+@few_kernels
+@given(pairs=one_kernel(neighbours(), PAIRS))
 def test_any_two_foldings_fit(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[Conv2d, Fold, Conv2d, Fold]]
 ) -> None:

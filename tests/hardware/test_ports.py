@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -35,10 +35,9 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import run_golden
 from hlsgen.targets.board import load_board
-from tests.support.examples import compiled
+from tests.support.layers.stage_cases import few_kernels, one_kernel
 from tests.support.pipelines import Built, build_pipeline, random_codes, side_by_side
 
-CASES = 6
 U200 = load_board("u200")
 
 AFTER_CALL = "    std::size_t different = 0;\n"
@@ -146,15 +145,9 @@ def assert_memory_exact(built: Built, inputs: Mapping[str, Codes], folder: Path)
         assert (memory[used:] == 0xFF).all(), f"{port.name}: nothing is written behind it"
 
 
-# no shrinking: each example is a compilation
-@settings(
-    max_examples=compiled(2),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@few_kernels
 @given(
-    found=st.lists(cases(), min_size=CASES, max_size=CASES),
+    found=one_kernel(cases()),
     bits=st.sampled_from([64, 128, 256, 512]),
     frames=st.integers(1, 5),
 )

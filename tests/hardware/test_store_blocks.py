@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from hlsgen.csim.streaming import simulate
 from hlsgen.hardware.port_processes import StoreBlocks
 from hlsgen.hardware.ports import DDR_ONLY
 from hlsgen.layers.row_blocks import RowBlocks
+from hlsgen.layers.stage import Fold
+from hlsgen.model.ir import Graph
 from hlsgen.program.layout import Layout
 from tests.support.layers.exact import tensor
 from tests.support.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side
@@ -27,21 +30,23 @@ LAYERS = [
         ((40, 3, 2), "fixed<16,4>", 5, 32, 16),
     )
 ]
-GRAPH = side_by_side(LAYERS)
-FOLDS = {layer.name: next(layer.folds()) for layer in GRAPH.layers}
 
 
-def test_kernels_are_exact_and_in_time(tmp_path: Path) -> None:
-    assert_pipeline_exact(GRAPH, FOLDS, tmp_path, interfaces=IN_BLOCKS)
+def folded(layers: Sequence[RowBlocks]) -> tuple[Graph, dict[str, Fold]]:
+    graph = side_by_side(layers)
+    return graph, {layer.name: next(layer.folds()) for layer in graph.layers}
 
 
-def codes_left(built: Built, folder: Path) -> list[tuple[np.ndarray, np.ndarray]]:
+def codes_left(
+    built: Built, layers: Sequence[RowBlocks], folder: Path
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of each output the codes as they lie in DDR, and as `Layout` packs them: three frames."""
-    inputs = {port.name: random_codes(port.tensor, 3, n) for n, port in enumerate(GRAPH.inputs)}
+    graph = built.pipeline.graph
+    inputs = {port.name: random_codes(port.tensor, 3, n) for n, port in enumerate(graph.inputs)}
     run = simulate(built.pipeline, built.executable, inputs, folder, keep=False)
     found = []
     stores = {one.argument: one for one in built.pipeline.dma_writes}
-    for port, source, layer in zip(GRAPH.outputs, GRAPH.inputs, LAYERS, strict=True):
+    for port, source, layer in zip(graph.outputs, graph.inputs, layers, strict=True):
         store = stores[port.name]
         assert isinstance(store, StoreBlocks)
         wide = np.dtype(f"<i{layer.bits // 8}")
@@ -53,8 +58,9 @@ def codes_left(built: Built, folder: Path) -> list[tuple[np.ndarray, np.ndarray]
 
 
 def test_memory_is_as_processors_read_it(tmp_path: Path) -> None:
-    built = build_pipeline(GRAPH, FOLDS, tmp_path, interfaces=IN_BLOCKS)
-    for left, packed in codes_left(built, tmp_path):
+    """Of kernels that are exact and in time."""
+    built = assert_pipeline_exact(*folded(LAYERS), tmp_path, interfaces=IN_BLOCKS)
+    for left, packed in codes_left(built, LAYERS, tmp_path):
         np.testing.assert_array_equal(left, packed)
 
 
@@ -64,13 +70,13 @@ def test_memory_is_as_processors_read_it(tmp_path: Path) -> None:
 )
 def test_a_fault_is_caught(tmp_path: Path, before: str, after: str) -> None:
     edit = {"src/hlsgen/port.h": (before, after)}
-    built = build_pipeline(GRAPH, FOLDS, tmp_path, interfaces=IN_BLOCKS, edit=edit)
-    assert any((left != packed).any() for left, packed in codes_left(built, tmp_path))
+    built = build_pipeline(*folded(LAYERS[1:2]), tmp_path, interfaces=IN_BLOCKS, edit=edit)
+    assert any((left != packed).any() for left, packed in codes_left(built, LAYERS[1:2], tmp_path))
 
 
 def test_rows_go_to_ddr_and_back() -> None:
     built = StoreBlocks(
-        name="store_out", reads=("s",), writes=(), words=LAYERS[0].stage(FOLDS[GRAPH.layers[0].name]).output,
+        name="store_out", reads=("s",), writes=(), words=LAYERS[0].stage(next(LAYERS[0].folds())).output,
         blocks=3, groups=2,
     )  # fmt: skip
     codes = np.arange(2 * 6).reshape(1, 1, 6, 2)

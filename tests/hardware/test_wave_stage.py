@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.errors import MismatchError
@@ -22,13 +22,12 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
 from tests.layers.test_conv2d_stage import small
-from tests.support.examples import compiled
 from tests.support.kernels import conv
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
+from tests.support.layers.stage_cases import assert_each_caught, few_kernels, one_kernel
 from tests.support.pipelines import assert_layers_exact, assert_pipeline_exact, random_floats, side_by_side
 
-CASES = 12
 FLOAT = FloatType()
 
 
@@ -56,17 +55,12 @@ def folded(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
     return layer, draw(st.sampled_from([fold, *spread_folds(layer, fold)]))
 
 
-# no shrinking: each example is a compilation
-@settings(
-    max_examples=compiled(3),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(cases=st.lists(folded(), min_size=CASES, max_size=CASES))
-def test_any_folding_is_exact(tmp_path_factory: object, cases: list[tuple[Conv2d, Fold]]) -> None:
-    folder: Path = tmp_path_factory.mktemp("wave")  # type: ignore[attr-defined]
-    assert_layers_exact(cases, folder)
+@few_kernels
+@given(cases=one_kernel(folded(), 12))
+def test_any_folding_is_exact(
+    tmp_path_factory: pytest.TempPathFactory, cases: list[tuple[Conv2d, Fold]]
+) -> None:
+    assert_layers_exact(cases, tmp_path_factory.mktemp("wave"))
 
 
 def dense(channels: int, outputs: int) -> Conv2d:
@@ -130,10 +124,7 @@ MUTANTS = [
     ("a bank of the fill", "next.bank.value, OFFSET[next.slot]);", "next.bank.value, 0);"),
     ("the tile's last rows", "at.tile.last ? LAST_ROWS : ROWS", "at.tile.last ? ROWS : ROWS"),
     ("the half that leaves", "results_of(results, !upper, last)", "results_of(results, upper, last)"),
-    ("the pass of the weights", "at.filters * CF + at.channels;", "at.filters * CF;"),
-    ("the first rows", "next.start(0);", "next.slot.reset(1);\n    next.start(0);"),
     ("the turn of a sum", "if (in_image) partial[r][p][column] = sum;", "partial[r][p][0] = sum;"),
-    ("a promise of the band", "hlsgen::ram<in_t, BAND_DEPTH, ", "hlsgen::ram<in_t, BAND_DEPTH, 99"),
     ("a period too short", "left.start(PERIOD);", "left.start(PERIOD - 1);"),
     ("the drain's delay", "? DRAIN_DELAY : 1)", "? DRAIN_DELAY + 1 : 1)"),
 ]
@@ -147,6 +138,15 @@ def test_mutants_are_caught(what: str, before: str, after: str, tmp_path: Path) 
     with pytest.raises((AssertionError, MismatchError)) as caught:
         assert_pipeline_exact(graph, {name: FOLD}, tmp_path, edit=edit)
     assert "is not in" not in str(caught.value), f"{what}: the mutant has to follow the template"
+
+
+def test_mutants_change_results(tmp_path: Path) -> None:
+    """Of the weights' pass and the first rows: those above stop the simulation."""
+    mutants = [
+        ((FIXED, FOLD), "at.filters * CF + at.channels;", "at.filters * CF;"),
+        ((FIXED, FOLD), "next.start(0);", "next.slot.reset(1);\n    next.start(0);"),
+    ]
+    assert_each_caught(mutants, tmp_path)
 
 
 def depthwise(channels: int) -> Conv2d:

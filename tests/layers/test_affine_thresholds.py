@@ -23,7 +23,7 @@ from hlsgen.layers.stage import Fold
 from hlsgen.layers.thresholds import Thresholds
 from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
-from tests.support.layers.stage_cases import Case, assert_caught
+from tests.support.layers.stage_cases import Case
 from tests.support.pipelines import assert_layers_exact, side_by_side
 
 SOURCE, FACTOR = FixedType(9, 9), FixedType(10, 2)
@@ -166,8 +166,3 @@ def test_other_scales() -> None:
     assert isinstance(fresh, Thresholds) and (fresh.first_codes != layer.thresholds.first_codes).any()  # type: ignore[union-attr]
     with pytest.raises(DesignError, match="its results do not rise with its inputs in every channel"):
         made.with_graph(graph.with_layers([falling]))
-
-
-def test_a_fault_is_caught(tmp_path: Path) -> None:
-    case = affine(), Fold(px=1, pe=3, simd=3, multipliers="thresholds")
-    assert_caught(case, tmp_path, "input >= place[middle]", "input > place[middle]")

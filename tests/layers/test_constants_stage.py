@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import stage_resources
-from hlsgen.csim.compiler import Headers
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit, WeightConstraints
 from hlsgen.emit import adder_lines
 from hlsgen.explore.options import all_options
@@ -27,14 +25,13 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
-from hlsgen.model.ir import run_golden
 from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
 from tests.layers.test_quad_stage import convolution, random_weights
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
-from tests.support.layers.stage_cases import Case, assert_exact_with, few_kernels
-from tests.support.pipelines import assert_layers_exact, build_pipeline, random_codes, side_by_side
+from tests.support.layers.stage_cases import Case, assert_each_caught, few_kernels, one_kernel
+from tests.support.pipelines import assert_layers_exact, side_by_side
 
 INT8, INT4, INT2 = (FixedType(bits, bits) for bits in (8, 4, 2))
 UINT2 = FixedType(2, 2, signed=False)
@@ -48,21 +45,17 @@ def with_adders(layer: Conv2d) -> list[Case]:
 
 
 @few_kernels
-@given(st.lists(convolutions(), min_size=10, max_size=10))
+@given(one_kernel(convolutions()))
 def test_any_convolution_is_exact(tmp_path_factory: pytest.TempPathFactory, layers: list[Conv2d]) -> None:
     """Every type, stride, padding and number of groups; each with one pixel at a time and with the most."""
     cases = [case for layer in layers if has_adders(layer) for case in with_adders(layer)]
     assert {layer for layer, _ in cases} == {layer for layer in layers if has_adders(layer)}
-    chosen = cases[:: 1 + len(cases) // 14]
+    chosen = cases[:: 1 + len(cases) // 10]
     assert_layers_exact(chosen, tmp_path_factory.mktemp("kernel"))
 
 
-@pytest.mark.parametrize("part", [adder_lines.PART, 7])
-def test_kinds_of_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int) -> None:
-    """Signs, thirds, a vector, a row of zeros, negative weights alone, 16 bits, a group for each channel; in
-    one part, and in several.
-    """
-    monkeypatch.setattr(adder_lines, "PART", part)
+def kinds() -> list[Conv2d]:
+    """Signs, thirds, a vector, a row of zeros, negative weights alone, 16 bits, a group for each channel."""
     generator = np.random.default_rng(0)
     dense = Dense(
         **{**vars_of(convolution(random_weights((5, 12, 1, 1), INT8), UINT2, INT8)), "in_shape": (12, 1, 1)}
@@ -70,7 +63,7 @@ def test_kinds_of_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: 
     zeros = random_weights((3, 2, 3, 3), INT8, 3)
     zeros[1] = 0
     zeros[2] = -np.abs(zeros[2])
-    layers = [
+    return [
         dense,
         convolution(zeros, INT8, INT8),
         convolution(generator.integers(-1, 1, (6, 4, 3, 3), endpoint=True), INT2, INT2),
@@ -79,7 +72,20 @@ def test_kinds_of_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: 
         convolution(random_weights((6, 1, 3, 3), INT8, 5), INT8, INT8, groups=6),
         convolution(random_weights((4, 3, 3, 3), INT8, 6), UINT2, INT8, groups=2),
     ]
-    assert_layers_exact([case for layer in layers for case in with_adders(layer)[:2]], tmp_path)
+
+
+def test_kinds_of_layers(tmp_path: Path) -> None:
+    ends = [case for layer in kinds() for case in with_adders(layer)[:2]]
+    assert_layers_exact(ends, tmp_path)
+
+
+def test_adders_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of many weights are: a vector, rows of zeros and of negative weights, groups."""
+    monkeypatch.setattr(adder_lines, "PART", 7)
+    chosen = [with_adders(kinds()[number])[0] for number in (0, 1, 6)]
+    assert_layers_exact(chosen, tmp_path)
+    for path in (tmp_path / "src").glob("*_weights.h"):
+        assert path.read_text().count("part") > 2, path.name
 
 
 def vars_of(layer: Conv2d) -> dict[str, object]:
@@ -87,8 +93,7 @@ def vars_of(layer: Conv2d) -> dict[str, object]:
     return {name: getattr(layer, name) for name in (*names, "result_type", "weights", "bias")}
 
 
-def test_the_reference_headers_agree(tmp_path: Path) -> None:
-    assert_exact_with(Headers.REFERENCE, [(SMALL, FOLD)], tmp_path / "kernel")
+REFERENCE: list[Case] = [(SMALL, FOLD)]
 
 
 def test_adders_are_those_of_the_weights() -> None:
@@ -208,18 +213,10 @@ def test_what_they_take() -> None:
     assert memory is None
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [(" - ", " + "), ("* 4", "* 2"), ("dot[0] = ", "dot[1] = "), ("x[1]", "x[2]"), ("-8}", "-7}")],
-)
-def test_a_fault_in_the_adders_is_caught(tmp_path: Path, before: str, after: str) -> None:
-    graph = side_by_side([SMALL])
-    (name,) = (one.name for one in graph.layers)
-    fold = {name: FOLD}
-    edit = {f"src/{name}_weights.h": (before, after)}
-    built = build_pipeline(graph, fold, tmp_path, edit=edit)
-    inputs = {port.name: random_codes(port.tensor, 3, 0) for port in graph.inputs}
-    assert not np.array_equal(built.run(inputs, tmp_path).tensors[name], run_golden(graph, inputs)[name])
+def test_faults_in_the_adders_are_caught(tmp_path: Path) -> None:
+    faults = [(" - ", " + "), ("* 4", "* 2"), ("dot[0] = ", "dot[1] = "), ("x[1]", "x[2]"), ("-8}", "-7}")]
+    mutants = [((SMALL, FOLD), before, after) for before, after in faults]
+    assert_each_caught(mutants, tmp_path, "{}_weights.h")
 
 
 EMITTED = {

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
-from tests.support.examples import compiled
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
+from tests.support.layers.stage_cases import few_kernels, one_kernel
 from tests.support.pipelines import assert_layers_exact
-
-CASES = 12
 
 
 @st.composite
@@ -26,17 +24,12 @@ def folded(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
     return layer, draw(st.sampled_from(list(layer.folds())))
 
 
-# no shrinking: each example is a compilation
-@settings(
-    max_examples=compiled(3),
-    deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(cases=st.lists(folded(), min_size=CASES, max_size=CASES))
-def test_any_folding_is_exact(tmp_path_factory: object, cases: list[tuple[Conv2d, Fold]]) -> None:
-    folder: Path = tmp_path_factory.mktemp("conv")  # type: ignore[attr-defined]
-    assert_layers_exact(cases, folder)
+@few_kernels
+@given(cases=one_kernel(folded(), 12))
+def test_any_folding_is_exact(
+    tmp_path_factory: pytest.TempPathFactory, cases: list[tuple[Conv2d, Fold]]
+) -> None:
+    assert_layers_exact(cases, tmp_path_factory.mktemp("conv"))
 
 
 def small(shape: tuple[int, int, int], channels: int, **fields: Any) -> Conv2d:

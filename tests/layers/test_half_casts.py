@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import subprocess
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -172,15 +173,18 @@ CALLS
 
 
 def conversions(
-    folder: Path, flags: list[str], edit: tuple[str, str] = ("", "")
+    folder: Path,
+    flags: list[str],
+    edit: tuple[str, str] = ("", ""),
+    types: Sequence[FixedType] = TYPES,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """All halves and many codes of all TYPES through the C++, and golden."""
+    """All halves and many codes of all `types` through the C++, and golden."""
     text = source_text("hls/hlsgen/half_fixed.h")
     assert edit[0] in text
     files = {**header_files(("static.h", "lanes.h", "dot.h"), half=True)}
     files["src/hlsgen/half_fixed.h"] = text.replace(*edit, 1) if edit[0] else text
     calls, want = [], []
-    for number, type_ in enumerate(TYPES):
+    for number, type_ in enumerate(types):
         path, codes = folder / f"codes{number}", codes_to_convert(type_)
         path.write_bytes(unsigned(codes, 64).tobytes())
         cpp = (
@@ -205,6 +209,8 @@ def unsigned(codes: Codes, width: int) -> NDArray[np.uint64]:
 
 
 PLAIN = [f"-I{INCLUDE / 'common'}", f"-I{INCLUDE / 'fast'}"]
+FEW = [TYPES[number] for number in (3, 5, 7, 8)]
+"""With and without sign, symmetric, of one bit and of 64."""
 
 
 def test_cpp_equals_golden(tmp_path: Path) -> None:
@@ -216,7 +222,8 @@ def test_cpp_equals_golden_with_the_reference_headers(tmp_path: Path) -> None:
     folder = reference_headers()
     if folder is None:
         pytest.skip("the reference ap headers (hls4ml wheel) are not installed")
-    found, want = conversions(tmp_path, ["-DNDEBUG", f"-I{INCLUDE / 'common'}", "-isystem", str(folder)])
+    flags = ["-DNDEBUG", f"-I{INCLUDE / 'common'}", "-isystem", str(folder)]
+    found, want = conversions(tmp_path, flags, types=FEW)
     np.testing.assert_array_equal(found, want)
 
 
@@ -235,5 +242,5 @@ def test_cpp_equals_golden_with_the_reference_headers(tmp_path: Path) -> None:
     ids=lambda one: one[0],
 )
 def test_faults_are_caught(edit: tuple[str, str], tmp_path: Path) -> None:
-    found, want = conversions(tmp_path, PLAIN, edit)
+    found, want = conversions(tmp_path, PLAIN, edit, FEW[:3])
     assert found.shape == want.shape and not np.array_equal(found, want)

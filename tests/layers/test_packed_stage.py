@@ -11,7 +11,6 @@ import pytest
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.cost.stages import stage_resources
-from hlsgen.csim.compiler import Headers
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
@@ -20,6 +19,7 @@ from hlsgen.layers.packing import chain_of_types, chain_of_weights, longest_chai
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import run_golden
 from hlsgen.targets.board import load_board
+from tests.support.layers.stage_cases import Case
 from tests.support.pipelines import (
     assert_layers_exact,
     assert_pipeline_exact,
@@ -82,25 +82,22 @@ def test_weights_at_the_limit_of_the_lanes(tmp_path: Path) -> None:
     layer = convolution(np.full((2, 8, 1, 1), -128, np.int64))
     assert chain_of_types(layer) == chain_of_weights(layer) == 7
     fold = Fold(pe=2, simd=8, multipliers="packed")
-    assert_layers_exact([(layer, fold)], tmp_path / "exact")
-    graph = side_by_side([layer])
-    (name,) = (one.name for one in graph.layers)
-    edit = {f"src/{name}.h": ("constexpr int CHAIN = 7;", "constexpr int CHAIN = 8;")}
-    mutant = build_pipeline(graph, {name: fold}, tmp_path / "mutant", edit=edit)
+    graph = side_by_side([layer, layer])
+    exact, mutant = (one.name for one in graph.layers)
+    edit = {f"src/{mutant}.h": ("constexpr int CHAIN = 7;", "constexpr int CHAIN = 8;")}
+    built = build_pipeline(graph, {exact: fold, mutant: fold}, tmp_path, edit=edit)
     inputs = {port.name: random_codes(port.tensor, 3, 0) for port in graph.inputs}
-    run = mutant.run(inputs, tmp_path)
-    assert not np.array_equal(run.tensors[name], run_golden(graph, inputs)[name])
+    found, golden = built.run(inputs, tmp_path).tensors, run_golden(graph, inputs)
+    np.testing.assert_array_equal(found[exact], golden[exact])
+    assert not np.array_equal(found[mutant], golden[mutant])
 
 
-def test_packing_with_the_reference_headers(tmp_path: Path) -> None:
-    layer = convolution(random_weights((4, 2, 3, 3), SIGNED), source=UNSIGNED)
-    graph = side_by_side([layer])
-    (name,) = (one.name for one in graph.layers)
-    fold = Fold(px=5, pe=4, simd=2, multipliers="packed")
-    built = build_pipeline(graph, {name: fold}, tmp_path, headers=Headers.REFERENCE)
-    inputs = {port.name: random_codes(port.tensor, 3, 1) for port in graph.inputs}
-    run = built.run(inputs, tmp_path)
-    np.testing.assert_array_equal(run.tensors[name], run_golden(graph, inputs)[name])
+REFERENCE: list[Case] = [
+    (
+        convolution(random_weights((4, 2, 3, 3), SIGNED), source=UNSIGNED),
+        Fold(px=5, pe=2, simd=1, multipliers="packed"),
+    )
+]
 
 
 def test_nine_bits_pack_if_the_weights_leave_the_least_code_out() -> None:

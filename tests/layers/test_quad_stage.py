@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.cost.stages import stage_resources
-from hlsgen.csim.compiler import Headers
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
@@ -24,7 +23,7 @@ from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import run_golden
 from hlsgen.targets.board import load_board
 from tests.support.layers.emitted import Emitted
-from tests.support.layers.stage_cases import Case, assert_caught, assert_exact_with
+from tests.support.layers.stage_cases import Case, assert_caught
 from tests.support.pipelines import (
     assert_layers_exact,
     assert_pipeline_exact,
@@ -72,6 +71,22 @@ def quads(layer: Conv2d) -> list[Case]:
     return [(layer, fold) for fold in layer.folds() if fold.multipliers == "quad"]
 
 
+def vectors() -> list[Case]:
+    """A dense layer in all its foldings, which share an activation among four channels."""
+    wide = convolution(random_weights((8, 12, 1, 1), INT2), source=UINT2, weight=INT2)
+    fields = {field: getattr(wide, field) for field in ("input_type", "weight_type", "bias_type", "bias")}
+    layer = Dense(
+        name="dense",
+        in_shape=(4, 1, 3),
+        out_channels=8,
+        weights=wide.weights,
+        accumulator=wide.accumulator,
+        result_type=wide.result_type,
+        **fields,
+    )
+    return quads(layer)
+
+
 def test_foldings_of_every_kind_are_exact(tmp_path: Path) -> None:
     layers = [
         convolution(random_weights((4, 2, 3, 3))),
@@ -81,7 +96,8 @@ def test_foldings_of_every_kind_are_exact(tmp_path: Path) -> None:
     ]
     cases = [case for layer in layers for case in quads(layer)]
     assert len(cases) > 30 and {fold.px for _, fold in cases} == {1, 2, 3, 6}
-    assert_layers_exact(cases[::4], tmp_path)
+    assert {fold.pe for _, fold in vectors()} == {4, 8}
+    assert_layers_exact([*cases[::4], *vectors()], tmp_path)
 
 
 @given(activation=NARROW, weight=NARROW, pixels=st.sampled_from([1, 2]), data=st.data())
@@ -117,49 +133,38 @@ def test_lanes_and_chains_are_those_of_integers(
     assert found == sums and total == 0
 
 
-@pytest.mark.parametrize(("pixels", "chain"), [(2, 8), (1, 21)])
-def test_weights_at_the_limit_of_the_lanes(tmp_path: Path, pixels: int, chain: int) -> None:
-    """As many of the largest products as a lane holds; one more would spill into the next."""
-    weight, source = (INT4, UINT4) if pixels == 2 else (INT2, UINT2)
-    filled = convolution(np.full((4, 24, 1, 1), weight.min_code), source, weight)
-    assert quad_of_types(filled, pixels) == quad_of_weights(filled, pixels) == chain
-    fold = Fold(px=pixels, pe=4, simd=24, multipliers="quad")
-    assert_layers_exact([(filled, fold)], tmp_path / "exact")
-    graph = side_by_side([filled])
-    (name,) = (one.name for one in graph.layers)
-    edit = {f"src/{name}.h": (f"constexpr int CHAIN = {chain};", f"constexpr int CHAIN = {chain + 2};")}
-    mutant = build_pipeline(graph, {name: fold}, tmp_path / "mutant", edit=edit)
-    inputs = {port.name: np.full((3, *port.tensor.shape), source.max_code) for port in graph.inputs}
-    run = mutant.run(inputs, tmp_path)
-    assert not np.array_equal(run.tensors[name], run_golden(graph, inputs)[name])
+def test_weights_at_the_limit_of_the_lanes(tmp_path: Path) -> None:
+    """As many of the largest products as a lane holds; one more, as in the last two, spills into the next."""
+    two = convolution(np.full((4, 24, 1, 1), INT4.min_code), UINT4, INT4)
+    one = convolution(np.full((4, 24, 1, 1), INT2.min_code), UINT2, INT2)
+    for layer, pixels, chain in ((two, 2, 8), (one, 1, 21)):
+        assert quad_of_types(layer, pixels) == quad_of_weights(layer, pixels) == chain
+    graph = side_by_side([two, one, two, one])
+    names = [layer.name for layer in graph.layers]
+    folds = {
+        name: Fold(px=pixels, pe=4, simd=24, multipliers="quad")
+        for name, pixels in zip(names, (2, 1, 2, 1), strict=True)
+    }
+    edit = {
+        f"src/{name}.h": (f"constexpr int CHAIN = {chain};", f"constexpr int CHAIN = {chain + 2};")
+        for name, chain in zip(names[2:], (8, 21), strict=True)
+    }
+    built = build_pipeline(graph, folds, tmp_path, edit=edit)
+    inputs = {port.name: random_codes(port.tensor, 4, 0) for port in graph.inputs}
+    for port in graph.inputs:
+        assert isinstance(port.tensor.type, FixedType)
+        inputs[port.name][3] = port.tensor.type.max_code
+    found, golden = built.run(inputs, tmp_path).tensors, run_golden(graph, inputs)
+    assert [np.array_equal(found[name], golden[name]) for name in names] == [True, True, False, False]
 
 
-def test_quads_with_the_reference_headers(tmp_path: Path) -> None:
-    cases: list[Case] = [
-        (convolution(random_weights((4, 2, 3, 3))), Fold(px=6, pe=2, simd=2, multipliers="quad")),
-        (
-            convolution(random_weights((4, 2, 3, 3), INT2, 5), source=INT2, weight=INT2),
-            Fold(px=1, pe=4, simd=2, multipliers="quad"),
-        ),
-    ]
-    assert_exact_with(Headers.REFERENCE, cases, tmp_path / "kernel")
-
-
-def test_a_dense_layer_shares_an_activation_among_four_channels(tmp_path: Path) -> None:
-    wide = convolution(random_weights((8, 12, 1, 1), INT2), source=UINT2, weight=INT2)
-    fields = {field: getattr(wide, field) for field in ("input_type", "weight_type", "bias_type", "bias")}
-    layer = Dense(
-        name="dense",
-        in_shape=(4, 1, 3),
-        out_channels=8,
-        weights=wide.weights,
-        accumulator=wide.accumulator,
-        result_type=wide.result_type,
-        **fields,
-    )
-    cases = quads(layer)
-    assert {fold.pe for _, fold in cases} == {4, 8}
-    assert_layers_exact(cases, tmp_path)
+REFERENCE: list[Case] = [
+    (convolution(random_weights((4, 2, 3, 3))), Fold(px=6, pe=2, simd=1, multipliers="quad")),
+    (
+        convolution(random_weights((4, 2, 3, 3), INT2, 5), source=INT2, weight=INT2),
+        Fold(px=1, pe=4, simd=1, multipliers="quad"),
+    ),
+]
 
 
 @pytest.mark.parametrize("seed", range(4))

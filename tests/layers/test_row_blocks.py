@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType, FloatType
-from hlsgen.csim.compiler import Headers
 from hlsgen.layers.base import Shape, Tensor
 from hlsgen.layers.row_blocks import RowBlocks
 from hlsgen.program.layout import Layout
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import tensor
-from tests.support.layers.stage_cases import (
-    Case,
-    assert_caught,
-    assert_exact_with,
-    cases_of,
-    every_fold,
-    few_kernels,
-)
+from tests.support.layers.stage_cases import Case, cases_of, every_fold, few_kernels
 from tests.support.pipelines import assert_layers_exact, random_codes
 
 
@@ -94,18 +84,15 @@ def test_what_it_cannot_hold_is_said(layer: RowBlocks, said: str) -> None:
     assert [problem.message for problem in layer.check()] == [said]
 
 
-def test_every_folding_is_exact(tmp_path: Path) -> None:
-    assert_layers_exact(every_fold(*SOME), tmp_path)
+REFERENCE = every_fold(SOME[2])
 
 
 @few_kernels
-@given(cases=cases_of(any_blocks()))
+@given(cases=cases_of(any_blocks(), 6))
 def test_any_layer_is_exact(tmp_path_factory: pytest.TempPathFactory, cases: list[Case]) -> None:
-    assert_layers_exact(cases, tmp_path_factory.mktemp("row_blocks"))
-
-
-def test_the_reference_headers_agree(tmp_path: Path) -> None:
-    assert_exact_with(Headers.REFERENCE, every_fold(*SOME), tmp_path / "kernel")
+    """Those of SOME among them that the reference headers do not have."""
+    others = every_fold(*SOME[:2], *SOME[3:])
+    assert_layers_exact([*others, *cases], tmp_path_factory.mktemp("row_blocks"))
 
 
 MUTANTS = (
@@ -116,12 +103,6 @@ MUTANTS = (
     ("if (pixel_ends) part.reset();", ""),
     ("(upper ? 0 : BLOCK)", "0"),
 )
-
-
-@pytest.mark.parametrize(("before", "after"), MUTANTS)
-def test_a_fault_is_caught(tmp_path: Path, before: str, after: str) -> None:
-    (case,) = every_fold(row_blocks((6, 4, 3), lanes=4))
-    assert_caught(case, tmp_path, before, after)
 
 
 (_CASE,) = every_fold(row_blocks((6, 4, 3), lanes=4))

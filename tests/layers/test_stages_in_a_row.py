@@ -76,7 +76,6 @@ def chosen(layer: Layer, which: str) -> Fold:
 @pytest.mark.parametrize(
     ("last", "which"),
     [
-        (flatten((16, 4, 8)), ("narrow",)),
         (flatten((16, 4, 8)), ("middle", "wide")),
         (flatten_last((16, 4, 8)), ("wide", "narrow", "middle")),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,21 +12,13 @@ from hypothesis import strategies as st
 
 from hlsgen.base.coded import narrowest
 from hlsgen.base.fixed import FixedType
-from hlsgen.csim.compiler import Headers
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.steps import Steps
 from tests.support.casts import overflowing
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import FLOAT, fixed_types, messages, sources_of, tensor, value
-from tests.support.layers.stage_cases import (
-    Case,
-    assert_caught,
-    assert_exact_with,
-    cases_of,
-    every_fold,
-    few_kernels,
-)
+from tests.support.layers.stage_cases import Case, cases_of, every_fold, few_kernels
 from tests.support.pipelines import assert_layers_exact
 
 SMALL = Steps(
@@ -127,26 +118,14 @@ def test_work_is_of_the_thresholds_that_inputs_reach() -> None:
 @few_kernels
 @given(cases=cases_of(steps()))
 def test_any_steps_and_folding_are_exact(tmp_path_factory: pytest.TempPathFactory, cases: list[Case]) -> None:
-    assert_layers_exact(cases, tmp_path_factory.mktemp("steps"))
+    """Beside every folding of a small layer, and one that is constant."""
+    small = every_fold(SMALL)
+    assert len(small) == 6
+    assert_layers_exact([*small, (CONSTANT, Fold()), *cases], tmp_path_factory.mktemp("steps"))
 
 
-def test_every_folding_is_exact(tmp_path: Path) -> None:
-    cases = every_fold(SMALL)
-    assert len(cases) == 6
-    assert_layers_exact(cases, tmp_path)
-
-
-def test_the_reference_headers_agree(tmp_path: Path) -> None:
-    wide = replace(SMALL, source=tensor((4, 2, 6), "ufixed<64,3>"), result_type=FixedType(64, 10, False))
-    cases = [(layer, Fold(px=2, pe=4, simd=4)) for layer in (SMALL, CONSTANT, wide)]
-    assert_exact_with(Headers.REFERENCE, cases, tmp_path / "kernel")
-
-
-@pytest.mark.parametrize(
-    ("before", "after"), [("input >=", "input >"), ("code = RESULTS[s + 1]", "code = RESULTS[s]")]
-)
-def test_a_fault_is_caught(tmp_path: Path, before: str, after: str) -> None:
-    assert_caught((FEW, Fold(px=2, pe=4, simd=4)), tmp_path, before, after)
+WIDE = replace(SMALL, source=tensor((4, 2, 6), "ufixed<64,3>"), result_type=FixedType(64, 10, False))
+REFERENCE: list[Case] = [(WIDE, Fold(px=1, pe=2, simd=2))]
 
 
 EMITTED = {

@@ -13,20 +13,12 @@ from hypothesis import strategies as st
 
 from hlsgen.base.coded import narrowest
 from hlsgen.base.fixed import FixedType
-from hlsgen.csim.compiler import Headers
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Buffer, Fold
 from hlsgen.layers.thresholds import Thresholds
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import FLOAT, fixed_types, messages, sources_of, tensor, value
-from tests.support.layers.stage_cases import (
-    Case,
-    assert_caught,
-    assert_exact_with,
-    cases_of,
-    every_fold,
-    few_kernels,
-)
+from tests.support.layers.stage_cases import Case, cases_of, every_fold, few_kernels
 from tests.support.pipelines import assert_layers_exact
 
 SMALL = Thresholds(
@@ -128,25 +120,21 @@ def test_work_halves_the_thresholds_and_a_memory_holds_those_of_later_channels()
 
 
 @few_kernels
-@given(cases=cases_of(thresholds(), 9))
+@given(cases=cases_of(thresholds()))
 def test_any_thresholds_and_folding_are_exact(
     tmp_path_factory: pytest.TempPathFactory, cases: list[Case]
 ) -> None:
     assert_layers_exact(cases, tmp_path_factory.mktemp("thresholds"))
 
 
-def test_every_folding_is_exact(tmp_path: Path) -> None:
-    cases = every_fold(SMALL, SHARED, ONE)
-    assert len(cases) == 18
-    assert_layers_exact(cases, tmp_path)
+def test_foldings_of_every_kind_are_exact(tmp_path: Path) -> None:
+    few = [(layer, fold) for layer in (SHARED, ONE) for fold in list(layer.folds())[1::2]]
+    assert {(fold.px, fold.simd) for _, fold in few} == {(1, 2), (2, 4), (6, 4)}
+    assert_layers_exact([*every_fold(SMALL), *few], tmp_path)
 
 
-def test_the_reference_headers_agree(tmp_path: Path) -> None:
-    wide = replace(
-        SMALL, source=tensor((4, 2, 6), "ufixed<62,3>"), first=0.0, result_type=FixedType(3, 3, False)
-    )
-    cases: list[Case] = [(layer, Fold(px=1, pe=2, simd=2)) for layer in (SMALL, SHARED, ONE, wide)]
-    assert_exact_with(Headers.REFERENCE, cases, tmp_path / "kernel")
+WIDE = replace(SMALL, source=tensor((4, 2, 6), "ufixed<62,3>"), first=0.0, result_type=FixedType(3, 3, False))
+REFERENCE: list[Case] = [(layer, Fold(px=1, pe=2, simd=2)) for layer in (ONE, WIDE)]
 
 
 MUTANTS = (
@@ -156,11 +144,6 @@ MUTANTS = (
     ("l % SIMD * STEPS", "0"),
     ("FIRST_CODES[fold]", "FIRST_CODES[0]"),
 )
-
-
-@pytest.mark.parametrize(("before", "after"), MUTANTS[:2])
-def test_a_fault_is_caught(tmp_path: Path, before: str, after: str) -> None:
-    assert_caught((SMALL, Fold(px=1, pe=2, simd=2)), tmp_path, before, after)
 
 
 EMITTED = {

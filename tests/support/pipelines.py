@@ -86,13 +86,17 @@ def build_pipeline(
     folder: Path,
     *,
     headers: Headers = Headers.FAST,
-    optimise: str = "-O1",
+    optimise: str = "-O0",
     board: str = "u200",
     edit: Mapping[str, tuple[str, str]] | None = None,
     weights: Mapping[str, WeightPlace] | None = None,
     interfaces: Interfaces = DDR_ONLY,
 ) -> Built:
-    """Emits and compiles; `edit` replaces text in emitted files, {path: (before, after)}, to make mutants."""
+    """Emits and compiles; `edit` replaces text in emitted files, {path: (before, after)}, to make mutants.
+
+    Not optimised: a few frames are computed as soon, and g++ has nothing to say that keeps an executable from
+    being reused.
+    """
     pipeline = pipeline_of(graph, folds, weights, interfaces=interfaces)
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     files = dataflow_files(pipeline, KernelNames(kernel=graph.name, source="test"), load_board(board))

@@ -144,6 +144,7 @@ FOLD = Fold(px=2, pe=2, simd=4, multipliers="popcount")
         (PLANES, "counting<SIXES>::of(fours) * 4", "counting<SIXES>::of(fours) * 2"),
         (PLANES, "first & second", "first | second"),
         (PLANES, "3 * t + n < N", "3 * t + n + 1 < N"),
+        (PLANES, "SIGNED && place == BITS - 1", "SIGNED && place == BITS"),
         (SIGNS, "sum = -total", "sum = total"),
         (SIGNS, "= !sign", "= sign"),
     ],

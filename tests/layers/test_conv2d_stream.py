@@ -38,7 +38,15 @@ from tests.layers.test_dense_stage import codes, dense
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
 from tests.support.layers.stage_cases import few_kernels, one_kernel
-from tests.support.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side
+from tests.support.pipelines import (
+    Built,
+    Edits,
+    assert_pipeline_exact,
+    build_pipeline,
+    in_mutant,
+    random_codes,
+    side_by_side,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,22 +188,28 @@ def test_the_reference_headers_agree(tmp_path: Path) -> None:
 VECTOR = Streamed(layer=dense(12, 6), fold=Fold(pe=2, simd=3), batch=4)
 
 
-@pytest.mark.parametrize(
-    ("case", "before", "after"),
-    [
-        (VECTOR, "if (pixel == 0) {", "if (pixel == 0 && channels == 0) {"),  # a word kept too long
-        (VECTOR, "count = left < BATCH ? left : BATCH;", "count = BATCH;"),
-        (VECTOR, "if (first) row_of_biases = biases.read();", "row_of_biases = biases.read();"),
-        (IMAGES[0], "kernel_row.value == 0 && ", ""),  # starts anew at each row of the kernel
-        (IMAGES[2], "row * STRIDE_H", "row"),
-    ],
-)
-def test_mistakes_in_the_stage_are_seen(tmp_path: Path, case: Streamed, before: str, after: str) -> None:
-    graph, folds, weights = graph_of([case])
-    edit = {f"src/{graph.layers[0].name}.h": (before, after)}
+def test_mistakes_in_the_stage_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, folds, weights = graph_of([VECTOR, IMAGES[2]])
+    one, two, three, four, five = (in_mutant(number) for number in range(1, 6))
+    first, row = "kernel_row.value == 0 && ", "row * STRIDE_H"
+    edit: Edits = {
+        f"src/{graph.layers[0].name}.h": [
+            ("if (pixel == 0) {", f"if (pixel == 0 && (!{one} || channels == 0)) {{"),  # a word kept too long
+            ("count = left < BATCH ?", f"count = left < BATCH && !{two} ?"),
+            ("if (first) row_of_biases", f"if (first || {three}) row_of_biases"),
+        ],
+        f"src/{graph.layers[1].name}.h": [
+            (first, f"({four} || kernel_row.value == 0) && "),  # starts anew at each row of the kernel
+            (row, f"row * ({five} ? 1 : STRIDE_H)"),
+        ],
+    }
     built = build_pipeline(graph, folds, tmp_path, edit=edit, weights=weights)
-    with pytest.raises((AssertionError, MismatchError)):
-        run_and_compare(built, graph, 6, tmp_path)
+    monkeypatch.setenv("MUTANT", "0")
+    run_and_compare(built, graph, 6, tmp_path)
+    for number in range(1, 6):
+        monkeypatch.setenv("MUTANT", str(number))
+        with pytest.raises((AssertionError, MismatchError)):
+            run_and_compare(built, graph, 6, tmp_path)
 
 
 def test_intervals_and_traffic() -> None:

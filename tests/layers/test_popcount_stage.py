@@ -24,6 +24,7 @@ from tests.support.pipelines import (
     assert_layers_exact,
     assert_pipeline_exact,
     build_pipeline,
+    in_mutant,
     random_codes,
     side_by_side,
 )
@@ -138,23 +139,29 @@ SIGNS = convolution(signs((2, 4, 3, 1), 1), SIGN, INT2)
 FOLD = Fold(px=2, pe=2, simd=4, multipliers="popcount")
 
 
-@pytest.mark.parametrize(
-    ("layer", "before", "after"),
-    [
-        (PLANES, "counting<SIXES>::of(fours) * 4", "counting<SIXES>::of(fours) * 2"),
-        (PLANES, "first & second", "first | second"),
-        (PLANES, "3 * t + n < N", "3 * t + n + 1 < N"),
-        (PLANES, "SIGNED && place == BITS - 1", "SIGNED && place == BITS"),
-        (SIGNS, "sum = -total", "sum = total"),
-        (SIGNS, "= !sign", "= sign"),
-    ],
-)
-def test_a_fault_is_caught(tmp_path: Path, layer: Conv2d, before: str, after: str) -> None:
-    graph = side_by_side([layer])
-    (name,) = (one.name for one in graph.layers)
-    built = build_pipeline(graph, {name: FOLD}, tmp_path, edit={"src/hlsgen/bit_sums.h": (before, after)})
+def test_faults_are_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each by the first layer or by the second."""
+    graph = side_by_side([PLANES, SIGNS])
+    planes, signed = (one.name for one in graph.layers)
+    faults = [
+        (planes, "counting<SIXES>::of(fours) * 4", "counting<SIXES>::of(fours) * ({} ? 2 : 4)"),
+        (planes, "first & second", "({} ? first | second : first & second)"),
+        (planes, "3 * t + n < N", "3 * t + n + int{} < N"),
+        (planes, "place == BITS - 1", "place == BITS - 1 + int{}"),
+        (signed, "-total", "({} ? total : ap_int<SUM_BITS>(-total))"),
+        (signed, "= !sign", "= {} ? sign : ap_uint<1>(!sign)"),
+    ]
+    edits = [(before, after.format(in_mutant(number))) for number, (_, before, after) in enumerate(faults, 1)]
+    folds = {planes: FOLD, signed: FOLD}
+    built = build_pipeline(graph, folds, tmp_path, edit={"src/hlsgen/bit_sums.h": edits})
     inputs = {port.name: random_codes(port.tensor, 3, 0) for port in graph.inputs}
-    assert not np.array_equal(built.run(inputs, tmp_path).tensors[name], run_golden(graph, inputs)[name])
+    golden = run_golden(graph, inputs)
+    monkeypatch.setenv("MUTANT", "0")
+    for name, found in built.run(inputs, tmp_path).tensors.items():
+        np.testing.assert_array_equal(found, golden[name])
+    for number, (name, before, _) in enumerate(faults, 1):
+        monkeypatch.setenv("MUTANT", str(number))
+        assert not np.array_equal(built.run(inputs, tmp_path).tensors[name], golden[name]), before
 
 
 EMITTED = {

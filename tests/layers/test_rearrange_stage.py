@@ -21,7 +21,6 @@ from tests.support.layers.exact import tensor
 from tests.support.layers.stage_cases import (
     Case,
     assert_caught,
-    assert_each_caught,
     cases_of,
     every_fold,
     few_kernels,
@@ -182,15 +181,6 @@ def test_any_layer_and_folding_is_exact(tmp_path_factory: pytest.TempPathFactory
 
 
 REFERENCE: list[Case] = [(SOME[number], list(SOME[number].folds())[-1]) for number in (0, 1, 5, 8)]
-
-
-def test_faults_are_caught(tmp_path: Path) -> None:
-    mutants = [
-        ((SOME[3], next(SOME[3].folds())), "(COPIES - 1) * BLOCK_WORDS", "(COPIES - 2) * BLOCK_WORDS"),
-        ((SOME[5], list(SOME[5].folds())[-1]), "l / 2", "l / 3"),
-        ((SOME[8], next(SOME[8].folds())), "block[write_block + write_at]", "block[write_block + arrived]"),
-    ]
-    assert_each_caught(mutants, tmp_path)
 
 
 def test_words_that_leave_too_soon_are_caught(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def test_pieces_where_the_function_leaves_float64() -> None:
     assert layer.golden(codes.reshape(-1, 1, 1, 1)).reshape(-1).tolist() == [1, 1, 1, 1]
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     name=st.sampled_from(WITHIN_AN_LSB),
     width=st.integers(DIRECT_BITS + 1, 17) | st.sampled_from([24, 32, 64]),
@@ -204,7 +204,7 @@ def test_pieces_are_as_documented(
     assert [int(code) for code in got] == [as_hardware(layer, int(x)) for x in given_codes]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     name=st.sampled_from(WITHIN_AN_LSB),
     integer=st.integers(0, 8),

@@ -30,6 +30,13 @@ from hlsgen.targets.board import load_board
 from hlsgen.timing.fifos import fifo_depths
 
 FRAMES = 3
+Edits = Mapping[str, tuple[str, str] | list[tuple[str, str]]]
+"""By the path of an emitted file what stands in it, and what instead."""
+
+
+def in_mutant(number: int) -> str:
+    """A condition in C++ that holds where MUTANT says so: many mutants that stop a run are one executable."""
+    return f"(*std::getenv(\"MUTANT\") == '{number}')"
 
 
 def side_by_side(layers: Sequence[Layer], name: str = "cases") -> Graph:
@@ -88,11 +95,11 @@ def build_pipeline(
     headers: Headers = Headers.FAST,
     optimise: str = "-O0",
     board: str = "u200",
-    edit: Mapping[str, tuple[str, str]] | None = None,
+    edit: Edits | None = None,
     weights: Mapping[str, WeightPlace] | None = None,
     interfaces: Interfaces = DDR_ONLY,
 ) -> Built:
-    """Emits and compiles; `edit` replaces text in emitted files, {path: (before, after)}, to make mutants.
+    """Emits and compiles; `edit` replaces text in emitted files, to make mutants.
 
     Not optimised: a few frames are computed as soon, and g++ has nothing to say that keeps an executable from
     being reused.
@@ -100,9 +107,10 @@ def build_pipeline(
     pipeline = pipeline_of(graph, folds, weights, interfaces=interfaces)
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     files = dataflow_files(pipeline, KernelNames(kernel=graph.name, source="test"), load_board(board))
-    for path, (before, after) in (edit or {}).items():
-        assert before in files[path], f"{before!r} is not in {path}"
-        files[path] = files[path].replace(before, after, 1)
+    for path, given in (edit or {}).items():
+        for before, after in given if isinstance(given, list) else [given]:
+            assert before in files[path], f"{before!r} is not in {path}"
+            files[path] = files[path].replace(before, after, 1)
     write_files(folder, files)
     executable = folder / "x"
     compile_testbench(folder, graph.name, executable, headers=headers, streaming=True, optimise=optimise)
@@ -118,7 +126,7 @@ def assert_pipeline_exact(
     seed: int = 0,
     weights: Mapping[str, WeightPlace] | None = None,
     interfaces: Interfaces = DDR_ONLY,
-    edit: Mapping[str, tuple[str, str]] | None = None,
+    edit: Edits | None = None,
 ) -> Built:
     """C-simulation equals golden on every layer's output, every stage keeps to its schedule, and all of it
     runs through with FIFOs as deep as declared.

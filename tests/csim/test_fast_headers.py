@@ -245,9 +245,9 @@ def calls() -> list[str]:
     modes = itertools.cycle(zip(itertools.cycle(ROUNDINGS), OVERFLOWS * 7, strict=False))
     found = []
     for source, target in CONVERSIONS:
-        found += [call("conversion", fixed(*source), one) for one in targets(target, modes, 6)]
+        found += [call("conversion", fixed(*source), one) for one in targets(target, modes, 4)]
     for target in FROM_DOUBLE:
-        found += [call("from_double", one) for one in targets(target, modes, 3)]
+        found += [call("from_double", one) for one in targets(target, modes, 2)]
     found += [call("arithmetic", *pair) for pair in FIXED_PAIRS + INT_PAIRS if "100" not in pair[0]]
     found += [call("integers", *pair) for pair in INT_PAIRS]
     found += [call("fixed_with_integers", one) for one in BESIDE_INTEGERS]

@@ -130,14 +130,30 @@ def test_a_kernel_that_differs_from_golden_is_an_error(
 
 
 @pytest.mark.usefixtures("as_users_compile")
-@pytest.mark.parametrize("design", ["conv", "conv_fixed16", "conv_int8", "conv_zcu102"])
-def test_shipped_designs_build(design: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("design", "csim"),
+    [("conv", True), ("conv_fixed16", False), ("conv_int8", False), ("conv_zcu102", True)],
+)
+def test_shipped_designs_build(design: str, csim: bool, tmp_path: Path) -> None:
+    """conv_zcu102 is the layer of conv_fixed16; conv_int8's arithmetic, and two foldings, are below."""
     loaded = hlsgen.load(ROOT / "designs" / f"{design}.yaml")
-    # conv_zcu102 is the layer of conv_fixed16, and conv_int8 has two foldings too
-    project = loaded.build(tmp_path / design, frames=2, csim=design != "conv_fixed16")
-    assert project.report["csim"]["verdict"] == ("equal" if design != "conv_fixed16" else "skipped")
+    project = loaded.build(tmp_path / design, frames=2, csim=csim)
+    assert project.report["csim"]["verdict"] == ("equal" if csim else "skipped")
     assert project.report["warnings"] == []
     assert (tmp_path / design / "banks.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.usefixtures("as_users_compile")
+def test_two_foldings_of_eight_bits_build(tmp_path: Path) -> None:
+    text = SMALL.replace("fixed<16,6>", "fixed<8,1,rnd,sat>").replace(
+        "{conv1: {rows: 2, pe: 2, simd: 2}}",
+        "{instances: 2, conv1: {rows: 2, pe: 2, simd: 1, fabric_pe: 0, second: {rows: 1, pe: 4}}}",
+    )
+    text += 'precision: {weights: "fixed<8,1,rnd,sat>", output: "fixed<8,3,rnd,sat>", accumulator: exact}\n'
+    project = hlsgen.load(written(tmp_path, text)).build(tmp_path / "build", frames=2)
+    assert project.report["csim"]["verdict"] == "equal"
+    kernels = project.report["kernels"]
+    assert [one["folding"]["arithmetic"] for one in kernels] == ["packed", "fixed"]
 
 
 def test_csim_after_a_build_runs_what_the_build_compiled(

@@ -90,7 +90,10 @@ def test_a_partition(design: Design, tmp_path: Path) -> None:
     times = tmp_path / "times.json"
     seconds = {layer.name: 1e-5 for layer in design.graph.layers}
     times.write_text(json.dumps({"machine": "a machine of this test", "layers": seconds}))
-    devices = {"host": DeviceEntry(kind="cpu", times=str(times)), "card": DeviceEntry(kind="fpga")}
+    devices = {
+        "host": DeviceEntry(kind="cpu", times=str(times)),
+        "card": DeviceEntry(kind="fpga", style="dataflow"),
+    }
     found = hlsgen.partition(design, DeviceFile(devices=devices))
     words = shown(found)
     assert "host" in words and "card" in words

@@ -153,7 +153,7 @@ def test_tables_are_constants(tmp_path: Path) -> None:
         return (code + 1024) % 2048 - 1024
 
     def table(name: str) -> list[int]:
-        found = re.search(rf"^@{name} = [^\n]*global [^\n]*", ir, re.MULTILINE)
+        found = re.search(rf"^@{name} = [^\n]*(?:global|constant) [^\n]*", ir, re.MULTILINE)
         assert found is not None
         numbers = re.findall(r"\{ i16 \} (?:\{ i16 (-?\d+) \}|zeroinitializer)", found[0])
         return [int(number or 0) for number in numbers]

@@ -248,7 +248,8 @@ def interesting_doubles(kind: FixedType) -> list[float]:
     values = [(edge + q) * kind.resolution for edge in edges for q in quarters]
     tiny = [5e-324, 1e-310, 2.3e-308, 1e-40]
     huge = [1.7976931348623157e308, 1e300, 2.0**700, 3.0 * 2.0**600]
-    values += [sign * x for sign in (-1, 1) for x in (0.0, *tiny, *huge)]
+    far = [2.0**exponent for exponent in range(60, 1020, 13)]  # shifts by far more than any type has bits
+    values += [sign * x for sign in (-1, 1) for x in (0.0, *tiny, *huge, *far)]
     rng = np.random.default_rng(2)
     values += (rng.standard_normal(60) * 2.0 ** rng.integers(-20, 20, 60) * 2.0**kind.integer).tolist()
     return values

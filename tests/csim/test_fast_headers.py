@@ -46,7 +46,8 @@ BESIDE_INTEGERS = (
     "ap_fixed<64, 32>",
 )
 INT_PAIRS = (
-    ("ap_int<8>", "ap_int<8>"),
+    ("ap_int<8>", "ap_uint<8>"),
+    ("ap_uint<16>", "ap_uint<16>"),
     ("ap_uint<5>", "ap_int<24>"),
     ("ap_int<24>", "ap_uint<16>"),
     ("ap_int<32>", "ap_int<32>"),

@@ -371,7 +371,8 @@ def _said(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
     """The result of a solution, which the terminal has as soon as it is there: all of them take hours."""
     outcomes = Counter(row["outcome"] for row in result.get("loops", ()))
     counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    print(f"{folder}: {counts or str(result.get('left_out')).splitlines()[0]}", file=sys.stderr, flush=True)
+    said = counts or str(result.get("left_out") or "no loops").split("\n")[0]
+    print(f"{folder}: {said}", file=sys.stderr, flush=True)
     return result
 
 

@@ -1,8 +1,8 @@
 """Tables that a function of their own fills from constants alone: the tool computes them, and has ROMs.
 
 hls4ml's softmax fills a local array with exponentials and then reads it. In the reports of five repositories
-(2020.1 to 2024.2) that array is a rom_np, which any number of reads in a cycle share no port of, and the loop
-that fills it is in none of them. Code that fills a table in the function that reads it is left as it is.
+(2023.1 and 2023.2) that array is a rom_np, whose ports are as many as the reads of a cycle, and the loop that
+fills it is in none of them. Code that fills a table in the function that reads it is left as it is.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from functools import cached_property
 from hlsgen.schedule.control_flow import Loop, innermost_loops, loops_of
 from hlsgen.schedule.intrinsics import MATHS
 from hlsgen.schedule.ir import ArrayType, Constant, Function, Global, Instruction, Local, Module, Operand
+from hlsgen.schedule.names import calls_around
 from hlsgen.schedule.pointers import base_of
 from hlsgen.schedule.sites import VARIABLE
 
 ROM = ".rom"
 """Ends of the names of the ROMs."""
 _IMPURE = frozenset(["load", "store", "alloca", "call", "getelementptr", "br", "switch", "ret"])
-_INLINED_AT = re.compile(r"\.i\d*(?=\.|$)")
 _DEFINE = re.compile(r'^define .*?@("[^"]+"|[-\w$.]+)\(')
 _LIFETIME = "@llvm.lifetime."
 
@@ -59,6 +59,8 @@ class _Filled:
         if line.startswith("  store ") and store in self.stores:
             return []
         for name in self.names:
+            if name not in line:
+                continue
             local = re.compile(rf'%(?:"{re.escape(name)}"|{re.escape(name)}(?![-\w$.]))')
             if not local.search(line):
                 continue
@@ -130,7 +132,7 @@ class _Tables:
         while loop is not None and loop.parent is not None:
             loop = loop.parent
         place = self.module.loop_places.get(loop.node) if loop is not None else None
-        if loop is None or place is None or len(place.calls) <= len(_INLINED_AT.findall(name)):
+        if loop is None or place is None or len(place.calls) <= calls_around(name):
             return False
         if any(read in loop.blocks for read in reads):
             return False

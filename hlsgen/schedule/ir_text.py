@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-_SYMBOL = r"(?:\"[^\"]+\"|[-\w$.]+)"
-_DEFINE = re.compile(rf"define (?P<how>[^@\n]*)@(?P<name>{_SYMBOL})\(")
-_VARIABLE = re.compile(rf"(?P<name>[@$]{_SYMBOL}) = ")
-_DECLARE = re.compile(rf"declare [^@\n]*(?P<name>@{_SYMBOL})\(")
+SYMBOL = r"(?:\"[^\"]+\"|[-\w$.]+)"
+_DEFINE = re.compile(rf"define (?P<how>[^@\n]*)@(?P<name>{SYMBOL})\(")
+_VARIABLE = re.compile(rf"(?P<name>[@$]{SYMBOL}) = ")
+_DECLARE = re.compile(rf"declare [^@\n]*(?P<name>@{SYMBOL})\(")
 _NODE = re.compile(r"!(?P<number>\d+) = ")
-_SYMBOLS = re.compile(rf"[@$]{_SYMBOL}")
+_SYMBOLS = re.compile(rf"[@$]{SYMBOL}")
 _NODES = re.compile(r"!(\d+)\b")
 _LINKAGE = re.compile(r"\b(?:internal|private|linkonce_odr|weak_odr|linkonce|weak|dso_local|hidden)\b ?")
 _ALIAS = re.compile(r"^@([-\w$.]+) = [^\n]*\balias [^\n]*, ptr @([-\w$.]+)\n", re.MULTILINE)
@@ -127,6 +127,17 @@ def module_text(text: str) -> ModuleText:
     return ModuleText(functions=functions, symbols=symbols, nodes=nodes, always=tuple(always))
 
 
+def cut(arguments: str) -> Iterator[str]:
+    """Arguments, cut at the commas that stand in no brackets."""
+    depth, begin = 0, 0
+    for at, character in enumerate(arguments):
+        depth += (character in "([{<") - (character in ")]}>")
+        if character == "," and not depth:
+            yield arguments[begin:at].strip()
+            begin = at + 1
+    yield arguments[begin:].strip()
+
+
 def linkage_of(body: str) -> str:
     """What stands before a function's return type and in it: linkage, visibility, attributes."""
     found = _DEFINE.match(body)
@@ -137,7 +148,7 @@ def declaration(body: str, name: str) -> str:
     """A function's declaration under another name."""
     header = body.split("\n", 1)[0]
     declared = _HEADER_END.sub("", "declare " + _LINKAGE.sub("", header.removeprefix("define ")))
-    return re.sub(rf"@{_SYMBOL}\(", f'@"{name}"(', declared, count=1)
+    return re.sub(rf"@{SYMBOL}\(", f'@"{name}"(', declared, count=1)
 
 
 def _name(found: re.Match[str] | None) -> str:

@@ -11,7 +11,7 @@ from math import prod
 
 from hlsgen.schedule.ir import Global, Local
 from hlsgen.schedule.linear import Address, Linear
-from hlsgen.schedule.names import variable_name
+from hlsgen.schedule.names import calls_around, variable_name
 from hlsgen.schedule.ranges import Interval
 from hlsgen.schedule.statics import is_static
 
@@ -147,7 +147,7 @@ class Memory:
     @property
     def calls(self) -> int:
         """How many calls within each other its variable was inlined at."""
-        return len(_INLINED_AT.findall(self.base.name))
+        return calls_around(self.base.name)
 
     @property
     def may_have_copies(self) -> bool:
@@ -167,8 +167,6 @@ class Memory:
 
 _INLINED = re.compile(r"\.i\d*(?:\.|$)|\.static$")
 """Ends of the names of variables that came from another function."""
-_INLINED_AT = re.compile(r"\.i\d*(?=\.|$)")
-"""What each call adds to the names of the variables of what it calls."""
 MANY = 1 << 30
 AXI_LITE = "s_axilite"
 """Kind of an array that the host reaches through the AXI-lite port, as it does at any time."""

@@ -6,6 +6,8 @@ import re
 
 _ADDED = re.compile(r"(?:\.(?:static|rom|i|addr|sroa(?:\.\w+)*|\d+))+$")
 """What inlining and hlsgen's own passes add."""
+_INLINED_AT = re.compile(r"\.i\d*(?=\.|$)")
+"""What each call adds to the names of the variables of what it calls."""
 _NAME = re.compile(r"L?(\d+)(?=[A-Za-z_])")
 _NUMBER = re.compile(r"A\d+_|L[a-z]n?\d+E")
 """The extent of an array among a function's parameters, the value of a template's argument: no lengths of
@@ -31,6 +33,11 @@ def function_name(name: str) -> str:
         if nested is None:
             break
     return "::".join(parts) or name
+
+
+def calls_around(name: str) -> int:
+    """How many calls within each other a variable was inlined at."""
+    return len(_INLINED_AT.findall(name))
 
 
 def variable_name(name: str) -> str:

@@ -11,8 +11,8 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 
-from hlsgen.schedule.ir_text import module_text
-from hlsgen.schedule.readers import cut, uses_of
+from hlsgen.schedule.ir_text import cut, module_text
+from hlsgen.schedule.readers import uses_of
 from hlsgen.schedule.sites import is_mark
 
 _SYMBOL = r"\"[^\"]+\"|[-\w$.]+"

@@ -1,6 +1,6 @@
 """Tables that a function of their own computes from constants are ROMs.
 
-Judges: reports of hls4ml's softmax (2020.1, 2023.1, 2023.2, 2024.2): rom_np, and no loop that fills it.
+Judges: reports of hls4ml's softmax (2023.1 and 2023.2, five repositories): rom_np, and no loop that fills it.
 """
 
 from __future__ import annotations

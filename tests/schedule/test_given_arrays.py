@@ -15,7 +15,10 @@ from typing import NamedTuple
 import pytest
 
 from hlsgen.schedule.component import Component, Target
+from hlsgen.schedule.front_end import compile_to_ir
+from hlsgen.schedule.kept_parts import KeptParts, Work
 from hlsgen.schedule.kernels import schedule_component
+from hlsgen.schedule.processes import parts_of
 from hlsgen.schedule.results import LoopSchedule, Tier
 from tests.support.schedule_ir import needs_llvm
 
@@ -133,6 +136,31 @@ def test_a_split_of_the_functions_own_counts() -> None:
     own += "#pragma HLS array_partition variable=data cyclic factor=4\n    int sum = 0;\n"
     own += "    for (int i = 0; i < 16; ++i) sum += data[i];\n    *out = sum;\n}\n"
     assert functions(f"{own}{text}    sums<1>(data, out);\n}}\n", "2020.2")[1].interval == 2
+
+
+def test_of_several_calls_the_first_tells() -> None:
+    text = "void top(hls::stream<int> &in, hls::stream<int> &out) {\n    int one[16], other[16];\n"
+    text += "#pragma HLS array_partition variable=one complete\n"
+    text += "    FILL: for (int i = 0; i < 16; ++i) { one[i] = in.read(); other[i] = 3 * i; }\n"
+    text += (
+        "    int sum, more;\n    sums<1>(A, &sum);\n    sums<1>(B, &more);\n    out.write(sum + more);\n}\n"
+    )
+    for first, second, interval in (("one", "other", 1), ("other", "one", 8)):
+        called = text.replace("(A,", f"({first},").replace("(B,", f"({second},")
+        assert functions(called, "2020.2")[1].interval == interval
+
+
+def test_another_split_of_the_caller_is_another_part(tmp_path: Path) -> None:
+    """Else a build would keep the schedule of the one before."""
+    target = Target(part="xczu9eg-ffvb1156-2-e", clock_ns=5.0, version="2020.2", kernel_flow=False)
+    digests = []
+    for split in ("complete", "cyclic factor=4", "complete"):
+        file = tmp_path / "top.cpp"
+        file.write_text(PIPELINED + kernel().replace("cyclic factor=4", split))
+        front = compile_to_ir([file])
+        (part,) = [one for one in parts_of(front.ir, "top", front.pragmas) if "4sumsILi2E" in one.root]
+        digests.append(KeptParts().digest(Work(part=part, pragmas=front.pragmas, target=target)))
+    assert digests[0] == digests[2] != digests[1]
 
 
 def test_the_kernels_own_arrays() -> None:

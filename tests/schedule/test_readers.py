@@ -56,6 +56,19 @@ define i32 @top(i1 %c) {
   ret i32 %a
 }
 """
+LATER = """
+@t = global [4 x i32] [i32 1, i32 2, i32 3, i32 4]
+define void @top(i1 %c) {
+entry:
+  br label %makes
+uses:
+  store i32 5, ptr %p
+  ret void
+makes:
+  %p = getelementptr i32, ptr @t, i32 2
+  br label %uses
+}
+"""
 NAMES = ("read", "element", "written", "stored", "filled", "chosen", "kept", "named", "given_away")
 
 
@@ -70,6 +83,10 @@ def test_uses() -> None:
     assert found.read == {"element", "read", "chosen"}
 
 
+def test_blocks_stand_in_any_order() -> None:
+    assert uses_of(LATER, frozenset({"t"})).written == {"t"}
+
+
 @needs_llvm
 @pytest.mark.parametrize(
     ("use", "kind"),
@@ -82,6 +99,7 @@ def test_uses() -> None:
         ("set(table, in[0]); out[0] = table[in[1] & 3];", "global"),
         ("at(table, in[0]) = 3; out[0] = table[in[1] & 3];", "global"),
         ("out[0] = at(table, in[0]);", "constant"),
+        ("int *p = other; for (int i = 0; i < in[0]; ++i) { *p = i; p = table + i; } out[0] = *p;", "global"),
     ],
 )
 def test_tables_of_kernels(tmp_path: Path, use: str, kind: str) -> None:

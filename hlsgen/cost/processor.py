@@ -5,6 +5,9 @@ tests/cost/test_processor.py holds the sum against the operations that the compi
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
+
 from hlsgen.cost.float_processor import float_fifos, float_parts
 from hlsgen.cost.resources import (
     PackedSums,
@@ -31,7 +34,7 @@ from hlsgen.hardware.processor import (
     WINDOW_SIDE,
     Processor,
 )
-from hlsgen.hardware.storage import bram18_for, lutram_luts
+from hlsgen.hardware.storage import Storage, bram18_for, lutram_luts
 from hlsgen.targets.terms import Terms
 
 FIFO_WORDS = 128
@@ -56,15 +59,26 @@ COUNTERS = 6
 """Loops of a window's walk."""
 
 
+MOST_KNOWN = 1 << 15
+"""Processors whose resources are known at a time: a search weighs ten thousand, with other margins again."""
+
+
+@lru_cache(maxsize=MOST_KNOWN)
 def processor_resources(processor: Processor, terms: Terms) -> Resources:
     """One processor, its share of the platform's interconnect included."""
+    smallest = replace(processor, weight_depth=1, weight_storage=Storage.BRAM)
+    return _beside_weights(smallest, terms) + memory_resources(terms, processor.weight_memory)
+
+
+@lru_cache(maxsize=MOST_KNOWN)
+def _beside_weights(processor: Processor, terms: Terms) -> Resources:
+    """What is the same however deep the memory of weights is, and whatever it is made of."""
     own = float_parts(processor, terms) if processor.floating else _fixed_parts(processor, terms)
     parts = (
         *own,
         _reading(processor, terms),
         _moving(processor, terms),
         memory_resources(terms, processor.pixel_memory),
-        memory_resources(terms, processor.weight_memory),
         _pooling(processor, terms),
         _windowing(processor, terms),
         _tables(processor, terms),

@@ -38,7 +38,7 @@ from hlsgen.program.lowering import (
 )
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
-from hlsgen.search.board_limits import room
+from hlsgen.search.board_limits import allowed, capacity
 from hlsgen.search.candidates import share_of
 from hlsgen.search.processor_limits import DDR, Misses, bottleneck
 from hlsgen.search.processor_needs import needed_widths, widest, without_tail
@@ -187,7 +187,8 @@ class SharedSearch:
         self.lowered: dict[tuple[int, int], Lowered] = {}
         self.times = TaskTimes()
         self.rates: dict[int, float] = {}
-        self.costs: dict[Processor, Resources] = {}
+        self.terms = self.board.terms
+        self.limits = [allowed(slr, self.board) for slr in self.board.slrs]
         self.widths = self._widths()
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
@@ -302,9 +303,7 @@ class SharedSearch:
 
     def _cost(self, processor: Processor) -> Resources:
         """What a processor takes."""
-        if processor not in self.costs:
-            self.costs[processor] = processor_resources(processor, self.board.terms)
-        return self.costs[processor]
+        return processor_resources(processor, self.terms)
 
     def _processor(
         self,
@@ -427,7 +426,8 @@ class SharedSearch:
 
     def _count(self, processor: Processor, each: Resources, why: str) -> int:
         """Instances that fit, each in one SLR, or as many as are asked for; 0: not. why: it is so large."""
-        most = min(room(each, self.board), self.board.max_compute_units)
+        room = sum(capacity(each, limit)[0] for limit in self.limits)
+        most = min(room, self.board.max_compute_units)
         asked = self.constraints.instances
         if not most:
             self.misses.too_large(processor, each, why, self.board)

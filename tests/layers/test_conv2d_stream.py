@@ -139,6 +139,17 @@ IMAGES = (
     ),
     # an image of one pixel, with taps around it
     Streamed(layer=convolution((3, 1, 1), 2, padding=SAME), fold=Fold(pe=2), batch=2),
+    # and with padding that a kernel of one tap reads: of four results, and of the only one
+    Streamed(
+        layer=convolution((2, 1, 1), 4, kernel=(1, 1), stride=(2, 1), padding=(3, 1, 0, 0)),
+        fold=Fold(pe=2, simd=2),
+        batch=1,
+    ),
+    Streamed(
+        layer=convolution((3, 1, 1), 2, kernel=(1, 1), stride=(2, 1), padding=(1, 0, 0, 0)),
+        fold=Fold(pe=2),
+        batch=2,
+    ),
     # a kernel that reaches below the image only
     Streamed(layer=convolution((2, 2, 3), 2, kernel=(3, 2), padding=(0, 0, 2, 0)), fold=Fold(), batch=5),
 )

@@ -8,8 +8,8 @@ fills it is in none of them. Code that fills a table in the function that reads 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
 from functools import cached_property
 
 from hlsgen.schedule.control_flow import Loop, innermost_loops, loops_of
@@ -79,12 +79,24 @@ class _Tables:
 
     function: Function
     module: Module
-    pure: dict[str, bool] = field(default_factory=dict)
-    """What is known of instructions and allocas."""
 
     @cached_property
     def definitions(self) -> Mapping[str, Instruction]:
         return {one.name: one for _, one in self.function.instructions() if one.name}
+
+    @cached_property
+    def impure(self) -> Set[str]:
+        """The values that do not depend on constants and counters alone, and the variables that ever hold
+        such: all that follows of what is none, for what goes round in a loop is pure if all the rest is."""
+        found: set[str] = set()
+        vars(self)["impure"] = found  # as far as it is known
+        known = -1
+        while known < len(found):
+            known = len(found)
+            for block, one in self.function.instructions():
+                if one.name and one.name not in found and not self._computes(one, block.name):
+                    found.add(one.name)
+        return found
 
     @cached_property
     def loops(self) -> Mapping[str, Loop]:
@@ -120,10 +132,10 @@ class _Tables:
         users = self.users.get(name, [])
         writes = [(block, number, one) for block, number, one in users if one.opcode == "store"]
         reads = [block for block, _, one in users if one.opcode == "load" or self._is_copied(one, name)]
-        if not writes or not reads or not self._is_pure(Local(name)):
+        if not writes or not reads:
             return
         filled = {block for block, _, _ in writes}
-        if all(self._fills(name, block, reads) for block in filled):
+        if all(self._fills(name, block, reads) for block in filled) and self._is_pure(Local(name)):
             yield from (number for _, number, _ in writes)
 
     def _fills(self, name: str, block: str, reads: list[str]) -> bool:
@@ -152,18 +164,36 @@ class _Tables:
         """Whether a value depends on constants and counters alone, or all that a variable ever holds."""
         if not isinstance(operand, Local):
             return isinstance(operand, Constant)
-        one = self.definitions.get(operand.name)
-        if one is None:
-            return False
-        known = self.pure.get(one.name)
-        if known is None:
-            self.pure[one.name] = True  # of what goes round in a loop all the rest decides
-            known = self.pure[one.name] = self._computes(one)
-        return known
+        return operand.name in self.definitions and operand.name not in self.impure
 
-    def _computes(self, one: Instruction) -> bool:
+    def _is_decided(self, block: str) -> bool:
+        """Whether constants and counters alone decide how often a block is come to, and from where: all that
+        the loops around it branch by; outside of loops what the function begins with."""
+        loop = self.loops.get(block)
+        if loop is None:
+            return block in self.begun
+        while loop.parent is not None:
+            loop = loop.parent
+        ends = (self.function.blocks[one].instructions[-1] for one in loop.blocks)
+        return all(self._is_pure(one.operands[0]) for one in ends if len(one.labels) > 1)
+
+    @cached_property
+    def begun(self) -> Set[str]:
+        """The blocks that the function goes through first, whatever it is given."""
+        name, seen = next(iter(self.function.blocks)), set[str]()
+        while name not in seen:
+            seen.add(name)
+            following = self.function.blocks[name].successors
+            if len(following) == 1:
+                (name,) = following
+        return seen
+
+    def _computes(self, one: Instruction, block: str) -> bool:
         if one.opcode == "alloca":
-            return all(self._is_harmless(user, one.name) for _, _, user in self.users.get(one.name, []))
+            users = self.users.get(one.name, [])
+            return all(self._is_harmless(user, one.name, where) for where, _, user in users)
+        if one.opcode == "phi" and not self._is_decided(block):
+            return False
         if one.opcode == "load":
             base, _ = base_of(one.operands[0], self.definitions)
             if isinstance(base, Global):
@@ -175,15 +205,16 @@ class _Tables:
             return computes and all(self._is_pure(operand) for operand in one.operands)
         return one.opcode not in _IMPURE and all(self._is_pure(operand) for operand in one.operands)
 
-    def _is_harmless(self, user: Instruction, name: str) -> bool:
-        """Whether a use of a variable reads it, or writes what is pure at an address that is."""
+    def _is_harmless(self, user: Instruction, name: str, block: str) -> bool:
+        """Whether a use of a variable reads it, or writes what is pure at an address that is, as often."""
         if user.opcode == "load" or self._is_copied(user, name):
             return True
         if user.opcode == "store":
             value, address = user.operands[:2]
             base, _ = base_of(value, self.definitions)
             is_address = base == Local(name)
-            return not is_address and self._is_pure(value) and self._indices_are_pure(address)
+            pure = self._is_pure(value) and self._indices_are_pure(address) and self._is_decided(block)
+            return pure and not is_address
         return user.opcode == "call" and (user.callee == VARIABLE or _LIFETIME[1:] in user.callee)
 
     def _is_copied(self, user: Instruction, name: str) -> bool:

@@ -69,10 +69,20 @@ def test_a_table_is_a_rom(tmp_path: Path) -> None:
 IN_PLACE = FILL[FILL.index("    FILL") : FILL.rindex("}")]
 SEEDED = FILL.replace("[256])", "[256], int seed)").replace("= i;", "= i ^ seed;")
 
+GIVEN = FILL.replace("[256])", "[256], const ap_uint<8> in[64][8])")
+STORED = "table[i] = hls::exp((float)x);"
+CHOSEN = GIVEN.replace(STORED, "table[i] = in[i / 4][0] > 3 ? ap_fixed<18, 8>(1) : ap_fixed<18, 8>(-1);")
+IN_BRANCHES = GIVEN.replace(STORED, "if (in[i / 4][0] > 3) table[i] = 1; else table[i] = -1;")
+NOT_ALWAYS = GIVEN.replace(STORED, f"if (in[i / 4][0] > 3) {STORED}")
+
 
 @pytest.mark.parametrize(
     ("fill", "before", "after"),
     [
+        # yehohnathan/tfg_hardware_accelerator, 2024.2: sums of words of a port, of which a sign is left
+        pytest.param(CHOSEN, "fill(table, in);", "", id="chosen by what the kernel is given"),
+        pytest.param(IN_BRANCHES, "fill(table, in);", "", id="in branches of what the kernel is given"),
+        pytest.param(NOT_ALWAYS, "fill(table, in);", "", id="where what the kernel is given asks for it"),
         pytest.param(SEEDED, "fill(table, in[0][0]);", "", id="of what the kernel is given"),
         pytest.param(FILL, "fill(table);", "table[i] = sum;", id="written later"),
         pytest.param(FILL, "fill(table); table[3] = in[0][0];", "", id="mended by what the kernel is given"),

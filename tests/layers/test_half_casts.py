@@ -67,7 +67,9 @@ def floor_shift(whole: int, places: int, mode: Rounding) -> int:
 def fixed_by_bits(bits: int, type_: FixedType) -> int:
     """The code of a half, from its bits."""
     negative, exponent, fraction = bits >> 15, bits >> 10 & 31, bits & 1023
-    lowest = -type_.max_code if type_.overflow is Overflow.SAT_SYM and type_.signed else type_.min_code
+    # of one bit the reference keeps the minimum
+    symmetric = type_.overflow is Overflow.SAT_SYM and type_.signed and type_.width > 1
+    lowest = -type_.max_code if symmetric else type_.min_code
     if exponent == 31:
         return 0 if fraction else (lowest if negative else type_.max_code)
     whole = 0 if exponent == 0 else (1024 + fraction) << (exponent - 1)

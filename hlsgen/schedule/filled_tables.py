@@ -174,8 +174,19 @@ class _Tables:
             return block in self.begun
         while loop.parent is not None:
             loop = loop.parent
+        if loop.header in self.undecided:
+            return False
         ends = (self.function.blocks[one].instructions[-1] for one in loop.blocks)
-        return all(self._is_pure(one.operands[0]) for one in ends if len(one.labels) > 1)
+        if all(self._is_pure(one.operands[0]) for one in ends if len(one.labels) > 1):
+            return True
+        self.undecided.add(loop.header)
+        return False
+
+    @cached_property
+    def undecided(self) -> set[str]:
+        """The outermost loops, by their headers, that are known to branch by something else: what is impure
+        once stays so."""
+        return set()
 
     @cached_property
     def begun(self) -> Set[str]:

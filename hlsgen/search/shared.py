@@ -38,7 +38,7 @@ from hlsgen.program.lowering import (
 )
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
-from hlsgen.search.board_limits import allowed, capacity
+from hlsgen.search.board_limits import allowed, room_within
 from hlsgen.search.candidates import share_of
 from hlsgen.search.processor_limits import DDR, Misses, bottleneck
 from hlsgen.search.processor_needs import needed_widths, widest, without_tail
@@ -426,8 +426,7 @@ class SharedSearch:
 
     def _count(self, processor: Processor, each: Resources, why: str) -> int:
         """Instances that fit, each in one SLR, or as many as are asked for; 0: not. why: it is so large."""
-        room = sum(capacity(each, limit)[0] for limit in self.limits)
-        most = min(room, self.board.max_compute_units)
+        most = min(room_within(each, self.limits), self.board.max_compute_units)
         asked = self.constraints.instances
         if not most:
             self.misses.too_large(processor, each, why, self.board)

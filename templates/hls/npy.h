@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -49,61 +48,90 @@ private:
     std::chrono::steady_clock::time_point start_;
 };
 
-inline bool exists(const std::string &path) { return std::ifstream(path).good(); }
+// A .npy file that is read: what its header says, and then its elements as they lie in it.
+class npy_input {
+public:
+    std::string type;               // of an element, such as '<i2': byte order, kind, bytes
+    std::size_t element_bytes = 0;  // of an element
 
-// The type of a file's elements, such as '<i2': byte order, kind, bytes.
-inline std::string element_type(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) fail("cannot read " + path);
-    std::string start(256, ' ');
-    file.read(&start[0], std::streamsize(start.size()));
-    const std::size_t descr = start.find("'descr': '");
-    if (descr == std::string::npos) fail(path + " has no plain element type");
-    return start.substr(descr + 10, 3);
+    explicit npy_input(const std::string &path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
+        if (file_ == nullptr) fail("cannot read " + path);
+        unsigned char start[10];
+        const bool begun = std::fread(start, 1, sizeof start, file_) == sizeof start;
+        if (!begun || std::memcmp(start, "\x93NUMPY\x01", 7) != 0) fail(path + " is no .npy file of format 1.0");
+        std::string header(start[8] + 256 * start[9], ' ');
+        if (std::fread(&header[0], 1, header.size(), file_) != header.size()) fail(path + " is cut off");
+        if (header.find("'fortran_order': True") != std::string::npos) fail(path + " is in Fortran order");
+        const std::string before = "'descr': '";
+        const std::size_t descr = header.find(before);
+        if (descr == std::string::npos) fail(path + " has no plain element type");
+        const std::size_t first = descr + before.size();
+        type = header.substr(first, header.find('\'', first) - first);
+        element_bytes = type.size() > 2 ? std::size_t(std::atoi(type.c_str() + 2)) : 0;
+        const long begin = std::ftell(file_);
+        std::fseek(file_, 0, SEEK_END);
+        bytes_ = std::size_t(std::ftell(file_) - begin);
+        std::fseek(file_, begin, SEEK_SET);
+    }
+    ~npy_input() { std::fclose(file_); }
+    npy_input(const npy_input &) = delete;
+    npy_input &operator=(const npy_input &) = delete;
+
+    // How many elements there are, each of which must have so many bytes.
+    std::size_t elements(std::size_t bytes) const {
+        if (type[0] == '>' || element_bytes != bytes) {
+            const std::string size = std::to_string(bytes);
+            fail(path_ + " has elements of type " + type + ", but this kernel takes " + size + " bytes each");
+        }
+        if (bytes_ % bytes != 0) fail(path_ + " is cut off");
+        return bytes_ / bytes;
+    }
+    void read(void *to) {
+        if (bytes_ != 0 && std::fread(to, 1, bytes_, file_) != bytes_) fail("cannot read " + path_);
+    }
+
+private:
+    const std::string path_;
+    std::FILE *const file_;
+    std::size_t bytes_ = 0;  // of all elements
+};
+
+inline bool exists(const std::string &path) {
+    std::FILE *const file = std::fopen(path.c_str(), "rb");
+    if (file != nullptr) std::fclose(file);
+    return file != nullptr;
 }
-
-inline int element_bytes(const std::string &path) { return element_type(path)[2] - '0'; }
 
 // All elements of a file whose element size must be that of T; the shape is the caller's to know.
 template <typename T>
 std::vector<T> read_npy(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) fail("cannot read " + path);
-    unsigned char start[10];
-    file.read(reinterpret_cast<char *>(start), sizeof start);
-    if (!file || std::memcmp(start, "\x93NUMPY\x01", 7) != 0) fail(path + " is no .npy file of format 1.0");
-    std::string header(start[8] + 256 * start[9], ' ');
-    file.read(&header[0], std::streamsize(header.size()));
-    if (header.find("'fortran_order': True") != std::string::npos) fail(path + " is in Fortran order");
-    const std::size_t descr = header.find("'descr': '");
-    if (descr == std::string::npos) fail(path + " has no plain element type");
-    const std::string type = header.substr(descr + 10, 3);
-    if (type[0] == '>' || std::size_t(type[2] - '0') != sizeof(T)) {
-        const std::string size = std::to_string(sizeof(T));
-        fail(path + " has elements of type " + type + ", but this kernel takes " + size + " bytes each");
-    }
-    std::vector<T> values;
-    std::vector<char> rest((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (rest.size() % sizeof(T) != 0) fail(path + " is cut off");
-    values.resize(rest.size() / sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), rest.data(), rest.size());
+    npy_input file(path);
+    std::vector<T> values(file.elements(sizeof(T)));
+    file.read(values.data());
     return values;
 }
 
-template <typename T>
-void write_npy(const std::string &path, const std::string &descr, const std::vector<std::size_t> &shape,
-               const std::vector<T> &values) {
+inline void write_bytes(const std::string &path, const std::string &descr, const std::vector<std::size_t> &shape,
+                        const void *values, std::size_t bytes) {
     std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
     for (std::size_t size : shape) header += std::to_string(size) + ", ";
     header += "), }";
     header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
     header += '\n';
-    std::ofstream file(path, std::ios::binary);
-    file.write("\x93NUMPY\x01\x00", 8);
-    file.put(char(header.size() % 256)).put(char(header.size() / 256));
-    file.write(header.data(), std::streamsize(header.size()));
-    file.write(reinterpret_cast<const char *>(values.data()), std::streamsize(values.size() * sizeof(T)));
-    if (!file) fail("cannot write " + path);
+    const std::string size = {char(header.size() % 256), char(header.size() / 256)};
+    header = std::string("\x93NUMPY\x01\x00", 8) + size + header;
+    std::FILE *const file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr) fail("cannot write " + path);
+    bool written = std::fwrite(header.data(), 1, header.size(), file) == header.size();
+    written = (bytes == 0 || std::fwrite(values, 1, bytes, file) == bytes) && written;
+    written = std::fclose(file) == 0 && written;
+    if (!written) fail("cannot write " + path);
+}
+
+template <typename T>
+void write_npy(const std::string &path, const std::string &descr, const std::vector<std::size_t> &shape,
+               const std::vector<T> &values) {
+    write_bytes(path, descr, shape, values.data(), values.size() * sizeof(T));
 }
 
 }  // namespace tb

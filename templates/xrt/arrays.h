@@ -15,38 +15,33 @@ namespace host {
 constexpr std::size_t SHOWN_DIFFERENCES = 10;
 
 // All elements of a file, as bytes; they must have the size of those of `type`.
-inline std::vector<char> read_bytes(const std::string &path, const std::string &type) {
-    return with_container(type, [&](auto zero) {
-        const auto values = tb::read_npy<decltype(zero)>(path);
-        std::vector<char> bytes(values.size() * sizeof zero);
-        if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-        return bytes;
-    });
+inline std::vector<char> read_bytes(const std::string &path, const element_type &type) {
+    tb::npy_input file(path);
+    std::vector<char> bytes(file.elements(type.bytes()) * type.bytes());
+    file.read(bytes.data());
+    return bytes;
 }
 
 // Fails if an element lies outside the type's range. From a file with (or without) signs where the type has none
 // (or some), elements of the other half would be read as other numbers.
 inline void check_range(const std::string &path, const std::vector<char> &bytes, const tensor &t, bool file_signed) {
-    const bool type_signed = t.type[1] == 'i';
-    with_container(t.type, [&](auto zero) {
-        typedef decltype(zero) code_t;
-        for (std::size_t i = 0; i * sizeof(code_t) < bytes.size(); ++i) {
-            code_t code;
-            std::memcpy(&code, &bytes[i * sizeof(code_t)], sizeof code);
-            const bool other_half = file_signed != type_signed && code >> (8 * sizeof(code_t) - 1) & 1;
-            if (other_half || extended(code, t.bits) != code) {
-                tb::fail(path + ": element " + std::to_string(i) + " is no code of " + std::to_string(t.bits) + " bits" +
-                         (type_signed ? "" : " without sign"));
-            }
+    const bool type_signed = t.type.is_signed();
+    for (std::size_t i = 0; i * t.type.bytes() < bytes.size(); ++i) {
+        const std::uint64_t code = std::uint64_t(code_of(t.type, &bytes[i * t.type.bytes()]));
+        const bool other_half = file_signed != type_signed && code >> (8 * t.type.bytes() - 1) & 1;
+        if (other_half || extended(code, t.bits, type_signed) != code) {
+            tb::fail(path + ": element " + std::to_string(i) + " is no code of " + std::to_string(t.bits) + " bits" +
+                     (type_signed ? "" : " without sign"));
         }
-    });
+    }
 }
 
 // The frames [N, C, H, W] of a file, in codes (float32 and half: in values).
 inline std::vector<char> read_frames(const std::string &path, const tensor &t) {
-    const char kind = tb::element_type(path)[1];
-    if ((kind == 'f') != (t.type[1] == 'f') || (kind != 'f' && kind != 'i' && kind != 'u')) {
-        tb::fail(path + " has elements of type " + tb::element_type(path) + ", but " + t.name + " takes " + t.type);
+    const std::string type = tb::npy_input(path).type;
+    const char kind = type[1];
+    if ((kind == 'f') != t.type.is_float() || (kind != 'f' && kind != 'i' && kind != 'u')) {
+        tb::fail(path + " has elements of type " + type + ", but " + t.name + " takes " + t.type.name);
     }
     std::vector<char> bytes = read_bytes(path, t.type);
     if (bytes.empty() || bytes.size() % t.in_ddr.array_bytes() != 0) {
@@ -94,14 +89,9 @@ inline bool points_keep_apart(const packing &p, const std::vector<long long> &co
 }
 
 // Fails if products of these weights that share a multiplier would run into each other.
-inline void check_packing(const packing &p, const std::string &type, const std::vector<char> &bytes) {
-    std::vector<long long> codes;
-    with_container(type, [&](auto code) {
-        for (std::size_t i = 0; i * sizeof code < bytes.size(); ++i) {
-            std::memcpy(&code, &bytes[i * sizeof code], sizeof code);
-            codes.push_back((long long)code);
-        }
-    });
+inline void check_packing(const packing &p, const element_type &type, const std::vector<char> &bytes) {
+    std::vector<long long> codes(bytes.size() / type.bytes());
+    for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = code_of(type, &bytes[i * type.bytes()]);
     if (p.point_limits.empty() ? !weights_keep_apart(p, codes) : !points_keep_apart(p, codes)) {
         tb::fail("the weights are too large for this kernel's packing: build it for them");
     }
@@ -111,7 +101,7 @@ inline void write_frames(const std::string &path, const std::vector<char> &bytes
     const layout &l = t.in_ddr;
     const std::vector<std::size_t> shape = {bytes.size() / l.array_bytes(), std::size_t(l.channels), std::size_t(l.height),
                                             std::size_t(l.width)};
-    tb::write_npy(path, t.type, shape, bytes);
+    tb::write_npy(path, t.type.name, shape, bytes);
 }
 
 // A half, IEEE 754's binary16, from its bits.
@@ -123,7 +113,7 @@ inline float half_value(std::uint16_t bits) {
 }
 
 inline std::string shown(const tensor &t, const char *element) {
-    if (t.type[1] == 'f') {
+    if (t.type.is_float()) {
         float value;
         std::uint16_t bits;
         if (t.in_ddr.element_bytes == sizeof bits) {
@@ -136,10 +126,8 @@ inline std::string shown(const tensor &t, const char *element) {
         std::snprintf(text, sizeof text, "%.9g", value);
         return text;
     }
-    return with_container(t.type, [&](auto code) {
-        std::memcpy(&code, element, sizeof code);
-        return std::to_string(+code);
-    });
+    const long long code = code_of(t.type, element);
+    return t.type.is_signed() ? std::to_string(code) : std::to_string((unsigned long long)code);
 }
 
 // How many elements differ from golden, bit for bit; the first differences are printed.

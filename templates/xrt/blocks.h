@@ -25,44 +25,27 @@ void each_in_blocks(const place &p, const layout &l, const V &visit) {
     }
 }
 
-// T: of an element in .npy files, M: in the memory, which may be wider. Of float32 both are its bits.
-template <typename T, typename M>
-void pack_blocks_as(const place &p, const tensor &t, const char *array, char *memory, std::size_t frames) {
-    for (std::size_t n = 0; n < frames; ++n, array += t.in_ddr.array_bytes(), memory += p.frame_bytes()) {
-        each_in_blocks(p, t.in_ddr, [&](std::size_t element, std::size_t at) {
-            T code;
-            std::memcpy(&code, array + element * sizeof(T), sizeof code);
-            const M wide = M(code);
-            std::memcpy(memory + at, &wide, sizeof wide);
-        });
-    }
-}
-
-template <typename T, typename M>
-void unpack_blocks_as(const place &p, const tensor &t, const char *memory, char *array, std::size_t frames) {
-    for (std::size_t n = 0; n < frames; ++n, array += t.in_ddr.array_bytes(), memory += p.frame_bytes()) {
-        each_in_blocks(p, t.in_ddr, [&](std::size_t element, std::size_t at) {
-            M wide;
-            std::memcpy(&wide, memory + at, sizeof wide);
-            const T code = extended(T(wide), t.bits);
-            std::memcpy(array + element * sizeof(T), &code, sizeof code);
-        });
-    }
-}
-
+// A frame's way into the memory, whose elements may be wider than those of its type.
 inline void pack_blocks(const place &p, const tensor &t, const char *array, char *memory, std::size_t frames) {
-    with_container(t.type, [&](auto zero) {
-        if (p.element_bytes == 1) pack_blocks_as<decltype(zero), std::int8_t>(p, t, array, memory, frames);
-        else if (p.element_bytes == 2) pack_blocks_as<decltype(zero), std::int16_t>(p, t, array, memory, frames);
-        else pack_blocks_as<decltype(zero), std::int32_t>(p, t, array, memory, frames);
+    with_bits(p.element_bytes, [&](auto wide) {
+        for (std::size_t n = 0; n < frames; ++n, array += t.in_ddr.array_bytes(), memory += p.frame_bytes()) {
+            each_in_blocks(p, t.in_ddr, [&](std::size_t element, std::size_t at) {
+                wide = decltype(wide)(code_of(t.type, array + element * t.type.bytes()));
+                std::memcpy(memory + at, &wide, sizeof wide);
+            });
+        }
     });
 }
 
+// And back: the low bits are the code.
 inline void unpack_blocks(const place &p, const tensor &t, const char *memory, char *array, std::size_t frames) {
-    with_container(t.type, [&](auto zero) {
-        if (p.element_bytes == 1) unpack_blocks_as<decltype(zero), std::int8_t>(p, t, memory, array, frames);
-        else if (p.element_bytes == 2) unpack_blocks_as<decltype(zero), std::int16_t>(p, t, memory, array, frames);
-        else unpack_blocks_as<decltype(zero), std::int32_t>(p, t, memory, array, frames);
+    with_bits(t.type.bytes(), [&](auto code) {
+        for (std::size_t n = 0; n < frames; ++n, array += t.in_ddr.array_bytes(), memory += p.frame_bytes()) {
+            each_in_blocks(p, t.in_ddr, [&](std::size_t element, std::size_t at) {
+                code = decltype(code)(extended(bits_at(memory + at, p.element_bytes), t.bits, t.type.is_signed()));
+                std::memcpy(array + element * sizeof code, &code, sizeof code);
+            });
+        }
     });
 }
 

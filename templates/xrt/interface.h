@@ -23,19 +23,29 @@ struct layout {
     std::size_t frame_bytes() const { return words() * word_bytes; }
 };
 
-// type: of an element in .npy files, "<i2" for instance. bits: of its code; the container may have more.
+// The type of an element in .npy files, "<i2" for instance: byte order, kind, bytes.
+struct element_type {
+    std::string name;
+
+    element_type(const char *name) : name(name) {}
+    bool is_float() const { return name[1] == 'f'; }
+    bool is_signed() const { return name[1] == 'i'; }
+    int bytes() const { return name[2] - '0'; }
+};
+
+// bits: of an element's code; its type may have more.
 struct tensor {
     std::string name;
     layout in_ddr;
-    std::string type;
+    element_type type;
     int bits;
 };
 
-// Data that stays: weights and biases, the bytes of a .npy file as they are. type: of an element there.
+// Data that stays: weights and biases, the bytes of a .npy file as they are.
 struct constants {
     std::string name;
     std::string file;
-    std::string type;
+    element_type type;
     std::size_t bytes;
 };
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "interface.h"
 
@@ -33,51 +32,61 @@ void each_element(const layout &l, const V &visit) {
     }
 }
 
-// The low `bits` of a code, its sign extended if T has one.
-template <typename T>
-T extended(T code, int bits) {
-    typedef typename std::make_unsigned<T>::type plain;
-    const int unused = 8 * int(sizeof(T)) - bits;
-    return T(T(plain(plain(code) << unused)) >> unused);
+// The low `bits` of a code, its sign extended if it has one.
+inline std::uint64_t extended(std::uint64_t code, int bits, bool is_signed) {
+    const int unused = 64 - bits;
+    return is_signed ? std::uint64_t(std::int64_t(code << unused) >> unused) : code << unused >> unused;
 }
 
-template <typename T>
-void pack_as(const tensor &t, const char *array, char *ddr, std::size_t frames) {
-    for (std::size_t n = 0; n < frames; ++n, array += t.in_ddr.array_bytes(), ddr += t.in_ddr.frame_bytes()) {
-        each_element(t.in_ddr, [&](std::size_t element, std::size_t at) { std::memcpy(ddr + at, array + element * sizeof(T), sizeof(T)); });
-    }
-}
-
-template <typename T>
-void unpack_as(const tensor &t, const char *ddr, char *array, std::size_t frames) {
-    for (std::size_t n = 0; n < frames; ++n, array += t.in_ddr.array_bytes(), ddr += t.in_ddr.frame_bytes()) {
-        each_element(t.in_ddr, [&](std::size_t element, std::size_t at) {
-            T code;
-            std::memcpy(&code, ddr + at, sizeof code);
-            code = extended(code, t.bits);
-            std::memcpy(array + element * sizeof(T), &code, sizeof code);
-        });
-    }
-}
-
-// Calls work with a zero of the integer type that holds an element of a .npy type; of float32 its bits.
+// Calls work with a zero of the unsigned integer of so many bytes, which holds the bits of an element.
 template <typename W>
-auto with_container(const std::string &type, const W &work) {
-    const bool is_signed = type[1] == 'i';
-    switch (type[2] - '0') {
-        case 1: return is_signed ? work(std::int8_t()) : work(std::uint8_t());
-        case 2: return is_signed ? work(std::int16_t()) : work(std::uint16_t());
-        case 4: return is_signed ? work(std::int32_t()) : work(std::uint32_t());
-        default: return is_signed ? work(std::int64_t()) : work(std::uint64_t());
-    }
+void with_bits(int bytes, const W &work) {
+    if (bytes == 1) work(std::uint8_t());
+    else if (bytes == 2) work(std::uint16_t());
+    else if (bytes == 4) work(std::uint32_t());
+    else work(std::uint64_t());
+}
+
+template <typename T>
+std::uint64_t read_as(const char *at) {
+    T bits;
+    std::memcpy(&bits, at, sizeof bits);
+    return bits;
+}
+
+// The integer of so many bytes that lies at a place.
+inline std::uint64_t bits_at(const char *at, int bytes) {
+    return bytes == 1   ? read_as<std::uint8_t>(at)
+           : bytes == 2 ? read_as<std::uint16_t>(at)
+           : bytes == 4 ? read_as<std::uint32_t>(at)
+                        : read_as<std::uint64_t>(at);
+}
+
+// The code of an element of a .npy file, of floating point its bits.
+inline long long code_of(const element_type &type, const char *element) {
+    return (long long)extended(bits_at(element, type.bytes()), 8 * type.bytes(), type.is_signed());
 }
 
 inline void pack(const tensor &t, const char *array, char *ddr, std::size_t frames) {
-    with_container(t.type, [&](auto zero) { pack_as<decltype(zero)>(t, array, ddr, frames); });
+    with_bits(t.type.bytes(), [&](auto zero) {
+        for (std::size_t n = 0; n < frames; ++n, array += t.in_ddr.array_bytes(), ddr += t.in_ddr.frame_bytes()) {
+            each_element(t.in_ddr, [&](std::size_t element, std::size_t at) {
+                std::memcpy(ddr + at, array + element * sizeof zero, sizeof zero);
+            });
+        }
+    });
 }
 
 inline void unpack(const tensor &t, const char *ddr, char *array, std::size_t frames) {
-    with_container(t.type, [&](auto zero) { unpack_as<decltype(zero)>(t, ddr, array, frames); });
+    with_bits(t.type.bytes(), [&](auto code) {
+        for (std::size_t n = 0; n < frames; ++n, array += t.in_ddr.array_bytes(), ddr += t.in_ddr.frame_bytes()) {
+            each_element(t.in_ddr, [&](std::size_t element, std::size_t at) {
+                std::memcpy(&code, ddr + at, sizeof code);
+                code = decltype(code)(extended(code, t.bits, t.type.is_signed()));
+                std::memcpy(array + element * sizeof code, &code, sizeof code);
+            });
+        }
+    });
 }
 
 }  // namespace host

@@ -134,12 +134,13 @@ std::vector<ap_uint<WIDTH> > received(hls::stream<A> &from, const format &f, std
 
 // The integers of a file, of any size, as 64 bits each.
 inline std::vector<std::uint64_t> read_codes(const std::string &path) {
-    const int bytes = element_bytes(path);
-    std::vector<std::uint64_t> codes;
-    if (bytes == 1) for (const std::uint8_t v : read_npy<std::uint8_t>(path)) codes.push_back(v);
-    else if (bytes == 2) for (const std::uint16_t v : read_npy<std::uint16_t>(path)) codes.push_back(v);
-    else if (bytes == 4) for (const std::uint32_t v : read_npy<std::uint32_t>(path)) codes.push_back(v);
-    else codes = read_npy<std::uint64_t>(path);
+    npy_input file(path);
+    const std::size_t bytes = file.element_bytes;
+    const bool is_integer = bytes == 1 || bytes == 2 || bytes == 4;
+    std::vector<std::uint64_t> codes(file.elements(is_integer ? bytes : sizeof(std::uint64_t)), 0);
+    std::vector<char> read(codes.size() * bytes);
+    file.read(read.data());
+    for (std::size_t n = 0; n < codes.size(); ++n) std::memcpy(&codes[n], &read[n * bytes], bytes);
     return codes;
 }
 

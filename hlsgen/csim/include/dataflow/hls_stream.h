@@ -14,8 +14,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hlsgen/lanes.h"
@@ -25,6 +26,7 @@
 namespace hls {
 
 constexpr int EMPTY_STATUS = 70;
+constexpr int WRONG_OPTION_STATUS = 2;
 
 // What a stream carried: filled when it ends.
 struct record {
@@ -34,14 +36,63 @@ struct record {
     std::vector<std::uint64_t> codes;               // the elements' bits, if kept
 };
 
-struct recorder {
-    std::map<std::string, int> depths;  // that replace the declared ones
-    std::map<std::string, record> streams;
-    std::map<std::string, bool> kept;
+// What is asked of the streams of a name, and what the last of them carried. A list is shorter to compile than a map.
+struct named_record {
+    const std::string name;
+    int depth = 0;      // that replaces the declared one, if it is more than 0
+    bool kept = false;  // with all codes
+    bool ended = false;
+    record carried;
+    named_record *next = nullptr;
 
+    explicit named_record(const std::string &name) : name(name) {}
+};
+
+class recorder {
+public:
     static recorder &instance() {
         static recorder all;
         return all;
+    }
+    named_record *first = nullptr;  // in the order in which they were first asked for
+
+    named_record &of(const std::string &name) {
+        named_record **place = &first;
+        for (; *place != nullptr; place = &(*place)->next)
+            if ((*place)->name == name) return **place;
+        return *(*place = new named_record(name));
+    }
+    // The testbench's options: --bounded (all stages run at once), --depth STREAM=WORDS.
+    void obey(int argc, char **argv) {
+        for (int a = 1; a < argc; ++a) {
+            if (std::strcmp(argv[a], "--bounded") == 0) hlsgen::processes::instance().bounded = true;
+            if (std::strcmp(argv[a], "--depth") != 0 || a + 1 == argc) continue;
+            const char *const equal = std::strchr(argv[a + 1], '=');
+            if (equal == nullptr) {
+                std::fprintf(stderr, "error: --depth takes STREAM=WORDS\n");
+                std::exit(WRONG_OPTION_STATUS);
+            }
+            of(std::string(argv[a + 1], std::size_t(equal - argv[a + 1]))).depth = std::atoi(equal + 1);
+        }
+    }
+    // Writes the iterations of each stage and what each stream carried; false if it cannot.
+    bool write(const std::string &path) const {
+        std::FILE *const file = std::fopen(path.c_str(), "w");
+        if (file == nullptr) return false;
+        const std::vector<long long> &iterations = hlsgen::processes::instance().iterations;
+        for (std::size_t s = 0; s < iterations.size(); ++s) std::fprintf(file, "stage %zu %lld\n", s, iterations[s]);
+        for (const named_record *one = first; one != nullptr; one = one->next) {
+            const record &r = one->carried;
+            if (!one->ended) continue;
+            std::fprintf(file, "stream %s %lld %llu %llu %lld\n", one->name.c_str(), r.words,
+                         (unsigned long long)r.write_times, (unsigned long long)r.read_times, r.most);
+        }
+        return std::fclose(file) == 0;
+    }
+    // What follows is recorded as if nothing had been before.
+    void begin_anew() {
+        hlsgen::processes::instance().iterations.clear();
+        for (named_record *one = first; one != nullptr; one = one->next) one->ended = false;
     }
 };
 
@@ -69,14 +120,15 @@ protected:
     record record_;
 
     stream_of_words(const char *name, int depth) : name_(name), depth_(depth) {
-        const recorder &all = recorder::instance();
-        const auto other = all.depths.find(name_);
-        if (other != all.depths.end()) depth_ = other->second;
-        keeps_ = all.kept.count(name_) != 0;
+        const named_record &asked = recorder::instance().of(name_);
+        if (asked.depth > 0) depth_ = asked.depth;
+        keeps_ = asked.kept;
     }
     ~stream_of_words() {
+        named_record &left = recorder::instance().of(name_);
         record_.words = (long long)tail_;
-        std::swap(recorder::instance().streams[name_], record_);
+        left.ended = true;
+        std::swap(left.carried, record_);
     }
     void join() const {
         hlsgen::processes::instance().join();

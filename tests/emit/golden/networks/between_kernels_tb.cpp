@@ -25,31 +25,19 @@ constexpr tb::format output_format = {4, 4, 6, 2, 2, 15, 15, 1};
 void prepare(const std::string &folder, int argc, char **argv) {
     hls::recorder &all = hls::recorder::instance();
     std::ifstream names(folder + "/keep.txt");
-    for (std::string name; names >> name;) all.kept[name] = true;
+    for (std::string name; names >> name;) all.of(name).kept = true;
     // What is sent is there before the kernel begins, and what it sends after it has ended.
-    all.depths["input"] = 1 << 30;
-    all.depths["output"] = 1 << 30;
-    for (int a = 1; a < argc; ++a) {
-        const std::string word = argv[a];
-        if (word == "--bounded") hlsgen::processes::instance().bounded = true;
-        if (word == "--depth" && a + 1 < argc) {
-            const std::string pair = argv[a + 1];
-            const std::size_t equal = pair.find('=');
-            if (equal == std::string::npos) tb::fail("--depth takes STREAM=WORDS");
-            all.depths[pair.substr(0, equal)] = std::atoi(pair.c_str() + equal + 1);
-        }
-    }
+    all.of("input").depth = 1 << 30;
+    all.of("output").depth = 1 << 30;
+    all.obey(argc, argv);
 }
 
 void show_records(const std::string &folder) {
-    std::ofstream trace(folder + "/trace.txt");
-    const std::vector<long long> &iterations = hlsgen::processes::instance().iterations;
-    for (std::size_t s = 0; s < iterations.size(); ++s) trace << "stage " << s << ' ' << iterations[s] << '\n';
-    for (const auto &found : hls::recorder::instance().streams) {
-        const hls::record &r = found.second;
-        trace << "stream " << found.first << ' ' << r.words << ' ' << r.write_times << ' ' << r.read_times << ' ';
-        trace << r.most << '\n';
-        if (!r.codes.empty()) tb::write_npy(folder + "/" + found.first + ".npy", "<u8", {r.codes.size()}, r.codes);
+    const hls::recorder &all = hls::recorder::instance();
+    if (!all.write(folder + "/trace.txt")) tb::fail("cannot write trace.txt");
+    for (const hls::named_record *one = all.first; one != nullptr; one = one->next) {
+        const std::vector<std::uint64_t> &codes = one->carried.codes;
+        if (!codes.empty()) tb::write_npy(folder + "/" + one->name + ".npy", "<u8", {codes.size()}, codes);
     }
 }
 #else

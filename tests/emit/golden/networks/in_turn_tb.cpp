@@ -27,24 +27,13 @@ constexpr tb::format total = {4, 4, 6, 2, 4, 24, 32, 1};
 std::string traces;  // the folder for what the kernels record
 
 #ifdef HLSGEN_CSIM_RECORDS
-void prepare(int argc, char **argv) {
-    for (int a = 1; a < argc; ++a) {
-        if (std::string(argv[a]) == "--bounded") hlsgen::processes::instance().bounded = true;
-    }
-}
+void prepare(int argc, char **argv) { hls::recorder::instance().obey(argc, argv); }
 
 // What the kernel of a layer recorded; the next one begins anew.
 void show_records(const char *layer) {
-    std::ofstream trace(traces + "/" + layer + ".trace.txt");
-    std::vector<long long> &iterations = hlsgen::processes::instance().iterations;
-    for (std::size_t s = 0; s < iterations.size(); ++s) trace << "stage " << s << ' ' << iterations[s] << '\n';
-    for (const auto &found : hls::recorder::instance().streams) {
-        const hls::record &r = found.second;
-        trace << "stream " << found.first << ' ' << r.words << ' ' << r.write_times << ' ' << r.read_times << ' ';
-        trace << r.most << '\n';
-    }
-    iterations.clear();
-    hls::recorder::instance().streams.clear();
+    const std::string trace = traces + "/" + layer + ".trace.txt";
+    if (!hls::recorder::instance().write(trace)) tb::fail("cannot write " + trace);
+    hls::recorder::instance().begin_anew();
 }
 #else
 void prepare(int, char **) {}

@@ -9,8 +9,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,8 +19,10 @@ namespace hlsgen {
 constexpr int DEADLOCK_STATUS = 66;
 
 struct process {
-    std::string name;
-    std::function<void()> body;
+    const char *name;
+    void (*run)(void *);  // the stage, of what it is given
+    void *given;
+    process *next = nullptr;
     ucontext_t context;
     void *stack = nullptr;
     const std::string *waits_for = nullptr;  // the stream that it waits for, if it does
@@ -35,7 +35,7 @@ struct process {
     static constexpr std::size_t STACK_BYTES = 8 << 20;
     static constexpr std::size_t GUARD_BYTES = 1 << 16;
 
-    process() {
+    process(const char *name, void (*run)(void *), void *given) : name(name), run(run), given(given) {
         stack = mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) != 0) {
             std::fprintf(stderr, "error: no memory for another stage\n");
@@ -57,40 +57,36 @@ public:
         static processes all;
         return all;
     }
-    void start(const char *name, const std::function<void()> &body) {
+    template <typename F>
+    void start(const char *name, const F &stage) {
         now_ = -1;
         ++calls;
-        if (!bounded) {
-            body();
-            return;
-        }
-        std::unique_ptr<process> one(new process);
-        one->name = name;
-        one->body = body;
-        getcontext(&one->context);
-        one->context.uc_stack.ss_sp = one->stack;
-        one->context.uc_stack.ss_size = process::STACK_BYTES;
-        one->context.uc_link = &scheduler_;
-        makecontext(&one->context, &processes::enter, 0);
-        all_.push_back(std::move(one));
+        if (bounded) add(new process(name, &processes::run_and_delete<F>, new F(stage)));
+        else stage();
     }
     // Runs every process to its end. Called where the region's streams end.
     void join() {
-        for (std::size_t left = all_.size(); left > 0;) {
-            bool moved = false;
-            for (std::unique_ptr<process> &one : all_) {
+        while (first_ != nullptr) {
+            bool moved = false, left = false;
+            for (process *one = first_; one != nullptr; one = one->next) {
+                left = left || !one->done;
                 if (!one->ready) continue;
                 moved = true;
                 one->ready = false;
-                running_ = one.get();
+                running_ = one;
                 now_ = one->iterations - 1;
                 swapcontext(&scheduler_, &one->context);
                 one->iterations = now_ + 1;
-                if (one->done) --left;
             }
+            if (!left) break;
             if (!moved) deadlock();
         }
-        all_.clear();
+        while (first_ != nullptr) {
+            process *const one = first_;
+            first_ = one->next;
+            delete one;
+        }
+        end_ = &first_;
         running_ = nullptr;
     }
     // The running process waits until somebody calls `wake` with what is left in `waiting`.
@@ -114,22 +110,37 @@ public:
     long long now() const { return now_; }
 
 private:
-    std::vector<std::unique_ptr<process>> all_;
+    process *first_ = nullptr, **end_ = &first_;  // in the order in which they were started
     process *running_ = nullptr;
     ucontext_t scheduler_;
     long long now_ = -1;  // number of the running iteration of the running stage
 
+    template <typename F>
+    static void run_and_delete(void *given) {
+        F *const stage = static_cast<F *>(given);
+        (*stage)();
+        delete stage;
+    }
+    void add(process *one) {
+        getcontext(&one->context);
+        one->context.uc_stack.ss_sp = one->stack;
+        one->context.uc_stack.ss_size = process::STACK_BYTES;
+        one->context.uc_link = &scheduler_;
+        makecontext(&one->context, &processes::enter, 0);
+        *end_ = one;
+        end_ = &one->next;
+    }
     static void enter() {
         process *const self = instance().running_;
-        self->body();
+        self->run(self->given);
         self->done = true;
     }
     [[noreturn]] void deadlock() const {
         std::fprintf(stderr, "deadlock: every process waits\n");
-        for (const std::unique_ptr<process> &one : all_) {
+        for (const process *one = first_; one != nullptr; one = one->next) {
             if (one->done) continue;
             const char *const what = one->to_write ? "to write %s, which is full" : "to read %s, which is empty";
-            std::fprintf(stderr, "  %s waits ", one->name.c_str());
+            std::fprintf(stderr, "  %s waits ", one->name);
             std::fprintf(stderr, what, one->waits_for->c_str());
             std::fprintf(stderr, "\n");
         }

@@ -17,7 +17,7 @@ from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.schedule.directives import Directive, directives_of
 from hlsgen.vendor.project_files import CODE, Finder, bases_of, sorted_flags
 from hlsgen.vendor.report import Stage, SynthesisReport
-from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution
+from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution, read_inputs
 from hlsgen.vendor.synthesis_messages import SynthesisMessages, read_messages
 
 MOST_BYTES = 60_000_000
@@ -189,9 +189,10 @@ def read_logged(path: Path, root: Path) -> VendorSolution:
     script = list(commands(path, "\n".join(map(_quoted, run.script))))
     finder = Finder(root, [path.parent, *bases_of(root, path.parent)])
     sources = {name: finder.find(name) for name in run.analysed if Path(name).suffix.lower() in CODE}
-    flags = sorted_flags(
-        [flag for line in run.script if line.startswith("add_files") for flag in _FLAG.findall(line)]
-    )
+    added = [line for line in run.script if line.startswith("add_files")]
+    flags = sorted_flags([flag for line in added for flag in _FLAG.findall(line)])
+    if not added:  # a session of the tool's window names no files: the project beside the log does
+        flags = read_inputs(path.parent, root).flags
     folders = (finder.find(name, folder=True) for name in flags.include_folders)
     top = next((_top(one) for one in reversed(script) if one.name == "set_top"), run.top)
     return VendorSolution(

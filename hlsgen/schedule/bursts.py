@@ -5,8 +5,8 @@ It joins them where one iteration's words lie one behind the other, the next ite
 over all loops that became one; where they stand under no condition, in a loop whose iterations are known when
 it begins; with no other words of the port in that direction, and no access of the array in the other
 (reports: "Stride is incompatible", "is in the conditional branch", "Could not analyze pattern", "multiple
-potential reads to the same bundle", "is clobbered"), and never volatile ones. Neighbouring words of one
-iteration have one request.
+potential reads to the same bundle", "is clobbered"), and from 2021.1 on never volatile ones. Neighbouring
+words of one iteration have one request.
 
 Of a nest that became one loop, bursts of its inner loops alone are asked for within it. Up to 2022.1 the
 remainder of the iterations' count tells where one begins, a division where that is no power of two.
@@ -32,6 +32,9 @@ from hlsgen.schedule.releases import release_of
 ADDRESS_BITS = 64
 DIVIDES = (2022, 1)
 """The last release in whose reports a remainder tells where bursts begin."""
+JOINS_VOLATILE = (2020, 2)
+"""The last release whose logs tell of bursts of volatile words (Deep-In-Sight/getphasemap2: `volatile
+uint16 *`, "burst reads of length 384 and bit width 32", II 1 of two neighbours)."""
 WIDEST = 64
 """Bytes of the widest word that the tool makes of neighbouring ones (max_widen_bitwidth, 512 in the flow of
 kernels, where arrays begin at such words; 0 in the flow of IP)."""
@@ -46,6 +49,12 @@ class PortRules:
     """Whether it counts where bursts begin by a remainder."""
     widest: int = 0
     """Bytes that neighbouring words of an iteration are joined to at the most."""
+    joins_volatile: bool = False
+    """Whether volatile words are joined as others are."""
+
+    def keeps_apart(self, flags: Collection[str]) -> bool:
+        """Whether an access with such flags is joined to no other."""
+        return "volatile" in flags and not self.joins_volatile
 
 
 AS_IP = PortRules()
@@ -54,7 +63,11 @@ AS_IP = PortRules()
 def port_rules(version: str, *, kernel_flow: bool) -> PortRules:
     """The rules of a release, in the flow of kernels or of IP."""
     release = release_of(version)
-    return PortRules(divides=release <= DIVIDES, widest=WIDEST if kernel_flow else 0)
+    return PortRules(
+        divides=release <= DIVIDES,
+        widest=WIDEST if kernel_flow else 0,
+        joins_volatile=release <= JOINS_VOLATILE,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +242,10 @@ def _join(region: Region, chain: Chain, *, whole: bool) -> None:
 
 def _widened(region: Region, chain: Chain, ranges: Ranges, widest: int) -> Chain:
     """A chain with its words joined to wide ones, as far as they lie: the first of those that are read, the
-    last of those that are written, when all are there."""
+    last of those that are written, when all are there. widest: where no pragma says it."""
     size = len(chain) * chain[0].bytes
     told = chain[0].asked.memory.widest
-    width = min(size, widest, widest if told is None else told // 8)
+    width = min(size, widest if told is None else told // 8)
     offset = chain[0].asked.offset
     steps = {name: one.step for name, one in ranges.counters.items()}
     starts = [offset.constant, *(factor * steps.get(name, 1) for name, factor in offset.terms)]

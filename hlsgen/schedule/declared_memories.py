@@ -27,6 +27,7 @@ from hlsgen.schedule.sites import Sites, VariableSite
 
 _PIECE = re.compile(r"\.sroa\.")
 """In the names of variables that LLVM has cut off others. It leaves memories whole: these are registers."""
+BYTE = 8
 SPLIT_ELEMENTS = 4
 """Arrays of no more elements are registers without a pragma: config_array_partition's complete_threshold."""
 
@@ -109,8 +110,10 @@ def memories_of_variable(
     *,
     constant: bool,
 ) -> list[Memory]:
-    """The memory of a variable; several if pragmas name members of it."""
+    """The memory of a variable; several if pragmas name members of it, or split an array of structs."""
     starts = [offset for known, offset in described if known == base]
+    if starts == [0] and (parts := _split_parts(base, type_, described[base, 0], constant=constant)):
+        return parts
     apart = {one.start: one for one in _fields(base, type_, 0, constant=constant, apart=True)}
     within = {
         start
@@ -183,8 +186,31 @@ def _parts(base: Local | Global, type_: Type, start: int, *, constant: bool) -> 
     return [replace(one, dimensions=(*outer, *one.dimensions)) for one in found]
 
 
+def _split_parts(
+    base: Local | Global, type_: Type, sites: list[VariableSite], *, constant: bool
+) -> list[Memory]:
+    """As `_parts`, of an array that a pragma splits itself: it splits the arrays in its elements alike
+    (francesco-ratti/heterogeneousRTOS_faultDetector_HLS, 2022.1: "Applying array_partition to
+    'regions.center'", and to the two others of its structs)."""
+    extents, element = _shape_in_structs(type_)
+    whole = all(site.extents == extents and site.element_bytes == bytes_of(element) for site in sites)
+    if not whole or not any(site.pragma.name == "array_partition" for site in sites):
+        return []
+    found = []
+    for part in _parts(base, type_, 0, constant=constant):
+        outer = replace(part, dimensions=part.dimensions[: len(extents)])
+        for site in sites:
+            outer = _applied(outer, site)
+        inner = part.dimensions[len(extents) :]
+        found.append(replace(outer, dimensions=(*outer.dimensions, *inner), marked=True))
+    return found
+
+
 def _has_arrays(type_: StructType) -> bool:
-    """Whether one of the fields is an array, or a struct with one."""
+    """Whether one of the fields is an array, or a struct with one. A number of more than 128 bits is none,
+    which LLVM keeps as bytes."""
+    if len(type_.elements) == 1 and isinstance(type_.elements[0], ArrayType):
+        return bits_of(type_.elements[0].element) != BYTE
     return any(
         isinstance(field, ArrayType) or (isinstance(field, StructType) and _has_arrays(field))
         for field in type_.elements
@@ -238,8 +264,9 @@ def _marked(
     widest = max(sites, key=lambda site: (len(site.extents), site.extents))
     extents = widest.extents
     if type_ is not None and start == 0:
-        whole, _ = shape_of(type_)
-        extents = whole if len(whole) > len(extents) or (extents and not extents[0]) else extents
+        whole, element = shape_of(type_)
+        rows = len(whole) > len(extents) and bytes_of(element) == widest.element_bytes
+        extents = whole if rows or (extents and not extents[0]) else extents
     memory = Memory(
         name=widest.pragma.variable or variable_name(base.name),
         base=base,
@@ -258,7 +285,9 @@ def _marked(
 def _applied(memory: Memory, site: VariableSite) -> Memory:
     pragma = site.pragma
     if pragma.name in ("array_partition", "array_reshape"):
-        return replace(memory, dimensions=_partitioned(memory.dimensions, site))
+        above = _dimensions_above(memory, site)
+        split = _partitioned(memory.dimensions[above:], site)
+        return replace(memory, dimensions=(*memory.dimensions[:above], *split))
     if pragma.name in ("bind_storage", "resource"):
         kind = pragma.texts.get("type", pragma.texts.get("core", "")).lower()
         implementation = pragma.texts.get("impl", "").lower()
@@ -292,6 +321,13 @@ def _applied(memory: Memory, site: VariableSite) -> Memory:
             argument=True,
         )
     return memory
+
+
+def _dimensions_above(memory: Memory, site: VariableSite) -> int:
+    """How many dimensions a memory has that a pragma's variable has not: a function that is given a row
+    splits the dimension of its words (pedromsferreira/FPGA-MixedPrecision-CNN, 2022.2, in its log: "Cyclic
+    partitioning with factor 4 on dimension 2" of an array, by a pragma about filter[currPE])."""
+    return max(0, len(memory.dimensions) - len(site.extents)) if site.extents else 0
 
 
 def _is_mode(site: VariableSite, mode: str) -> bool:

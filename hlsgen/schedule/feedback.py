@@ -24,7 +24,8 @@ class Feedback:
         front of an iteration's first cycle comes (ransaraw98/DNN_HLS, 2020.2: II 6 of 4 cycles).
 
         Where a cycle writes and reads registers the choice costs none if it fits in front of the core
-        (ssfortynine/GraduationDesign, 2023.1, 10 ns: 4 of 4; MachSuite on a U55C at 5 ns, 2022.2: 5 of 4).
+        (ssfortynine/GraduationDesign, 2023.1, 10 ns: 4 of 4; MachSuite on a U55C at 5 ns, 2022.2: 5 of 4),
+        with the multiplexer of a core that sums behind the inner loop too (CG4002-Team-9/Gesture-AI: 4 of 3).
         """
         cores = [one for one in (edge.source, *self.region.nodes[edge.source].after) if self._is_core(one)]
         if edge.through != "register":
@@ -36,14 +37,15 @@ class Feedback:
         return replace(edge, source=cores[0], late=late)
 
     def _is_chosen_in_front(self, takers: Sequence[int]) -> bool:
-        """Whether a choice of two words and the first stage of the cores that take it fit into a cycle."""
+        """Whether a choice of two words, another of operands and the first stage of the cores that take them
+        fit into a cycle."""
         whole = 0.0
         for one in takers:
             operation, timing = self.region.nodes[one].operation, self.timings[one]
             assert operation is not None and timing is not None
             bits = operation.result
             choice = Operation(kind="select", widths=(bits, bits), result=bits)
-            whole = max(whole, self.delays.timing(choice).first_ns + timing.first_ns)
+            whole = max(whole, 2 * self.delays.timing(choice).first_ns + timing.first_ns)
         return whole <= self.delays.budget_ns
 
     def of(self, edge: Carried) -> Carried:
@@ -64,10 +66,15 @@ class Feedback:
         """Whether a core's result chooses what a core of the next iteration takes, and both fit into a cycle.
 
         So the greatest of floats: Lpopvil/MiniProject_ES, 2020.2, whose RTL has II 1 and takes the choice
-        from `ap_phi_mux`, in the cycle in which it is made.
+        from `ap_phi_mux`, in the cycle in which it is made; and where a branch keeps its index
+        (Crinstaniev/ParticleCoverHLS, 2020.2: II 1).
         """
         source = self.region.nodes[edge.source].operation
-        if source is None or source.kind != "select" or not self._passes_core(edge.target, edge.source):
+        if (
+            source is None
+            or source.kind not in ("select", "mux")
+            or not self._passes_core(edge.target, edge.source)
+        ):
             return False
         _, ends_ns = Scheduler(self.region, self.timings, self.delays.budget_ns).once().finishes[edge.source]
         firsts = (timing.first_ns for one in readers if (timing := self.timings[one]) is not None)

@@ -138,7 +138,7 @@ def _compiled_as_any(units: Sequence[_Unit]) -> tuple[Marked, frozenset[int], st
     refused: list[SourceError] = []
     alike: list[SourceError] = []
     for unit in units:
-        if refused and not unit.language.remedies.search(str(refused[0])):
+        if refused and not any(unit.language.remedies.search(str(error)) for error in refused):
             continue
         try:
             return unit.compiled()

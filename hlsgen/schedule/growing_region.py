@@ -325,7 +325,7 @@ class GrowingRegion:
         if writes or memory.bundle:
             after += [self.guard, *self.control.of[block]]
         if memory.bundle:
-            alone, copied = "volatile" in one.flags, one.opcode == "call"
+            alone, copied = self.owner.ports.keeps_apart(one.flags), one.opcode == "call"
             asked = Asked(memory, address.offset, bits, block, writes, alone, copied)
             after.append(self.requests.ask(asked, after[values:]))
         node = self._new(operation, one, block, after)

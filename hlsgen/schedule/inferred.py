@@ -51,21 +51,22 @@ def _is_since(version: str, first: tuple[int, int]) -> bool:
 def infer_partitions(memories: Memories, verdicts: Sequence[Verdict], partly: Collection[int]) -> set[Memory]:
     """Split the memories whose ports keep a pipeline's II up, where constants allow it; which were.
 
-    partly: the nodes of loops that a pragma unrolls by a factor: for their copies the tool splits nothing
-    where no pragma names its II (AndyWanna/switching_algorithms, 2024.1: four writes of such copies
-    have II 2; diqingz/llm_hls, 2022.1: "cyclic factor=8" inferred of eight where one does).
+    partly: the nodes of loops that a pragma unrolls by a factor: for their copies the tool splits no field
+    of an array's structs where no pragma names its II (AndyWanna/switching_algorithms, 2024.1: four writes
+    of such copies have II 2), but other arrays (diqingz/llm_hls, 2022.1: "cyclic factor=8" inferred of
+    eight where one does; Saamstep/BNN-MNIST-PYNQ, 2024.2: factors of 2 and 4 where nothing asks).
     """
     changed: set[Memory] = set()
     itself = all(_is_since(verdict.delays.version, SPLITS_FOR_ITSELF) for verdict in verdicts)
     for verdict in verdicts:
         copied = verdict.loop is not None and verdict.module.loop_names.get(verdict.loop.node) in partly
-        if copied and not verdict.timed:
-            continue
         for use in verdict.uses:
             memory = use.memory
             if verdict.automatic and (memory.argument or not itself):
                 continue
             if use.together <= PORTS * verdict.target or _is_interface(memory, verdict):
+                continue
+            if copied and not verdict.timed and _is_field(memory):
                 continue
             accesses = verdict.region.accesses.get(memory, [])
             if not _is_unrolled(accesses, verdict.module.places):
@@ -74,6 +75,11 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict], partly: Co
             if split is not None and not (_has_blocks(split, memory) and _is_parameter(memory, verdict)):
                 changed |= {memory} if memories.replace(memory, split) else set()
     return changed
+
+
+def _is_field(memory: Memory) -> bool:
+    """Whether between an array's elements others stand: fields of the same structs."""
+    return bool(memory.dimensions) and memory.dimensions[-1].stride != memory.element_bytes
 
 
 def _is_unrolled(accesses: Sequence[Access], known: Mapping[int, Place]) -> bool:
@@ -218,17 +224,26 @@ def _split_dimension(
     constants = {form.constant for form in forms}
     if len(constants) < 2 or len(forms) < len(accesses):
         return None
-    if not any(form.terms for form in forms):
+    alone = is_static(memory.base.name) or bool(memory.kind)
+    if not any(form.terms for form in forms) or (alone and _reads_are_constant(accesses, at)):
         return replace(dimension, split=COMPLETE) if dimension.extent <= MOST_ELEMENTS else None
     spread = max(constants) - min(constants) + 1
-    # of a static, which has no copies, neighbours of any index are enough
-    step = 1 if is_static(memory.base.name) and len(constants) == spread else spread
+    # of what has no copies, a static or an array of a named kind, neighbours of any index are enough
+    step = 1 if alone and len(constants) == spread else spread
     if all(residue(form, spread) is not None for form in forms) or _run_together(forms, step):
         return replace(dimension, split=CYCLIC, factor=spread)
     size = gcd(*(one - min(constants) for one in constants))
     if dimension.extent % size == 0 and all(_within(form, size, interval) for form in forms):
         return replace(dimension, split=BLOCK, factor=dimension.extent // size)
     return None
+
+
+def _reads_are_constant(accesses: Sequence[Access], at: int) -> bool:
+    """Whether an array is read in several places of a dimension that are constants, and only written at one
+    that a counter chooses: as rows 0 and 1 of a line buffer (ikxm17/ee4218-project, 2025.2: two rows, and
+    neighbours within them, are banks of a memory that a pragma calls ram_2p)."""
+    read = [one.where.word[at] for one in accesses if one.where is not None and not one.writes]
+    return len(set(read)) > 1 and not any(form.terms for form in read)
 
 
 def _run_together(forms: Sequence[Linear], least: int) -> bool:

@@ -38,9 +38,9 @@ _NAMES = tuple(
     for bits, name in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
 )
 _IS_CPP = re.compile(rf"file not found|{re.escape(str(INCLUDE))}")
-_REDEFINED = re.compile(r"typedef redefinition with different types")
+_REDEFINED = re.compile(r"typedef redefinition with different types|redefinition of '\w+' as different kind")
 _MARKS, _MARKS_OF_C = "hlsgen_marks.h", "hlsgen_marks_of_c.h"
-_MORE, _OWN = "hlsgen_more_headers.h", "hlsgen_own_types.h"
+_MORE, _OWN = "hlsgen_more_headers.h", "hlsgen_own_names.h"
 
 
 @dataclass(frozen=True, kw_only=True)

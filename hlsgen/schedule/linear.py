@@ -103,7 +103,7 @@ class Addresses:
         width = one.types[0]
         if not isinstance(width, IntType) or width.bits < LEAST_INDEX_BITS:
             return form
-        return self._modular(one.operands[0], width) or form
+        return self._modular(one.operands[0], width) or self.form(one.operands[0], width)
 
     def _modular(self, operand: Operand, type_: Type) -> Linear | None:
         """A sum as a linear form that may be apart from it by a multiple of two to the power of its bits."""

@@ -154,11 +154,17 @@ def _functions_around(place: Place | None) -> Iterator[str]:
 
 
 def _obey(loop: Loop, function: Function, plan: LoopPlan, trips: int | None) -> None:
-    """Loops that vanish for certain: of one iteration, of no more than their factor, within a pipeline."""
+    """Loops that vanish for certain: of one iteration, of no more than their factor, within a pipeline.
+
+    One of one iteration does so even where a pragma pipelines it, with the loops within it: the tool
+    pipelines what is around (ayumiohno/mnist_depthwise_hls, 2022.1: II 4 of a nest around such a loop).
+    """
     factor = plan.unrolled.get(loop.node, 0)
     if factor and trips is not None and factor >= trips:
         plan.unrolled[loop.node] = 0
-    if trips == 1 and loop.node not in plan.pipelined:
+    if trips == 1:
+        if plan.pipelined.pop(loop.node, 0):
+            plan.unrolled |= {one.node: 0 for one in _below(loop)}
         plan.unrolled[loop.node] = 0
     if _inside_pipeline(loop, plan) or function.name in plan.functions:
         plan.unrolled[loop.node] = 0  # whatever factor they name

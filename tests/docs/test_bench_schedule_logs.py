@@ -125,6 +125,17 @@ def test_directives_may_lie_beside_a_log_that_names_none(logs: Any, tmp_path: Pa
     assert [one.name for one in logs.read_logged(path, tmp_path).directives] == ["unroll"]
 
 
+def test_the_project_tells_what_a_log_that_adds_no_files_does_not(logs: Any, tmp_path: Path) -> None:
+    without = "".join(line for line in HEAD.splitlines(keepends=True) if "add_files" not in line)
+    path = written(tmp_path, without + RUN.format(ii=1) + END, "prj/solution1/solution1.log")
+    (tmp_path / "inc").mkdir()
+    assert not logs.read_logged(path, tmp_path).include_folders
+    file = '<file name="src/sums.cpp" tb="false" cflags="-IC:/Projects/sums/inc -DN=16"/>'
+    (tmp_path / "prj/hls.app").write_text(f"<project><files>{file}</files></project>")
+    found = logs.read_logged(path, tmp_path)
+    assert found.include_folders == (tmp_path / "inc",) and found.flags.defines == ("N=16",)
+
+
 def test_a_log_may_tell_its_release_by_the_path_of_the_tool_alone(logs: Any, tmp_path: Path) -> None:
     running = "INFO: [HLS 200-10] Running 'C:/Xilinx/Vitis_HLS/2021.2/bin/unwrapped/win64.o/vitis_hls.exe'\n"
     path = written(tmp_path, running + HEAD.partition("\n")[2] + RUN.format(ii=1) + END)

@@ -162,6 +162,17 @@ work:
     }
 }
 
+// two neighbours of volatile words, whose word a pragma widens
+void neighbours(volatile unsigned short* from, unsigned to[512]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first max_widen_bitwidth=32
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        to[i] = from[2 * i] | unsigned(from[2 * i + 1]) << 8;
+    }
+}
+
 // the whole picture: one burst
 void all_rows(const int* from, int to[8][64]) {
 #pragma HLS interface ap_memory port=to

@@ -227,6 +227,25 @@ work:
     where = best;
 }
 
+// the same of a struct's member, which a branch writes
+struct patch {
+    float least[5];
+    int end;
+};
+extern "C" void greatest_of_patch(patch *of, const float radii[5]) {
+    float lambda[5] = {0};
+    for (int i = 0; i < 5; ++i)
+        lambda[i] = of->least[i] / radii[i];
+    float most = -2147483645.f;
+work:
+    for (int i = 0; i < 5; ++i) {
+        if (lambda[i] > most) {
+            of->end = i;
+            most = lambda[i];
+        }
+    }
+}
+
 // sums one after the other: each begins with zero, in the iteration that follows the last one's end
 extern "C" void sums_of_columns(const unsigned short words[100], float sums[200]) {
     static float table[100][200];

@@ -88,6 +88,12 @@ def test_a_pragma_says_how_wide_words_may_become() -> None:
     assert schedules("2023.2", True)["sixteen_in_fours"].interval == 4
 
 
+def test_volatile_words_are_joined_up_to_2020_2_alone() -> None:
+    """Deep-In-Sight/getphasemap2 getPhaseMap.cpp:96 (log of 2020.2, flow of IP): "burst reads of length 384
+    and bit width 32" of `volatile uint16 *`, II 1. Marcolbr2001/ACA_PROJECT, 2023.2: each is asked for."""
+    assert [schedules(version, False)["neighbours"].interval for version in ("2020.2", "2023.2")] == [1, 2]
+
+
 def test_up_to_2022_1_a_remainder_tells_where_the_bursts_of_a_nest_begin() -> None:
     """Ritarka/8893Lab2 (store_output_tile_to_DRAM, 2022.1.2): `urem` of 11 bits, 15 cycles, in a nest of rows
     of 20 words; none where rows are a power of two."""

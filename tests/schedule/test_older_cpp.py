@@ -38,6 +38,8 @@ SOURCES = {
     "wait": ('#include "etc/autopilot_ssdm_op.h"\nvoid idle() { ap_wait(); ap_wait_n(3); }\n', "x[i] = i;"),
     # WukLab/Clio: include/uapi/compiler.h
     "execinfo": ("#include <execinfo.h>\n", "x[i] = i;"),
+    # MeisterProepper/HLS-multirate-DSP: FIR_HLS.cpp, names of Bessel functions
+    "names_of_math": ("static int y1 = 3;\nfloat gamma;\n", "x[i] = std::min(i, y1);"),
     "wait_with_numbers": ("#include <ap_int.h>\nvoid idle() { ap_wait(); }\n", "x[i] = i;"),
 }
 

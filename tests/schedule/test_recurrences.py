@@ -37,6 +37,8 @@ MEASURED = [
     # Lpopvil/MiniProject_ES 65f91dc: loop1 of hw_act_layer3, depth 3 as well: what a comparison of one cycle
     # chooses the next one takes in that cycle
     ("greatest", "2020.2", "xczu3eg-sbva484-1-e", 10.0, None, 1),
+    # Crinstaniev/ParticleCoverHLS: VITIS_LOOP_203_2 of patch.cxx: where a branch writes it, too
+    ("greatest_of_patch", "2020.2", "xcvu11p-flga2577-1-e", 10.0, None, 1),
     # PengXuanyao/hls_cordic d368b16: loop: one of two writes in any case, so that the word is kept
     ("stepped", "2020.2", ZYNQ, 10.0, None, 1),
     # ransaraw98/DNN_HLS 3b76c68: COMPUTE_P1_COMPUTE_P1_INNER: a sum that begins anew is no accumulator's, and
@@ -45,6 +47,8 @@ MEASURED = [
     # ssfortynine/GraduationDesign 1694c0f: rnn.cpp:116, fadd_32ns_32ns_32_5_full_dsp, whose register is
     # written in the last of its cycles
     ("products_of_rows", "2023.1", "xczu5eg-sfvc784-1-e", 10.0, None, 4),
+    # CG4002-Team-9/Gesture-AI core.cpp:91: an adder of 3 cycles of 6.43 ns, with a choice in front
+    ("products_of_rows", "2022.2", "xczu3eg-sbva484-2-i", 10.0, None, 4),
     # abyanzaim6000-source/LENET5_FPGA dense_c5.cpp:14: where that does not fit, in the next
     ("products_of_rows", "2025.2", "xc7z020iclg484-1L", 10.0, None, 5),
 ]

@@ -93,6 +93,9 @@ def _legacy_names() -> Iterator[None]:
 
     TensorFlow's attribute goes by the environment when it is first used, but its path was set at the import.
     """
+    if "qkeras" in sys.modules:
+        yield
+        return
     home = "tf_keras.api._v2.keras"
     importlib.import_module(home)
     aliases = {
@@ -100,7 +103,7 @@ def _legacy_names() -> Iterator[None]:
         for name, module in list(sys.modules.items())
         if name == home or name.startswith(f"{home}.")
     }
-    if "qkeras" in sys.modules or any(name in sys.modules for name in aliases):
+    if any(name in sys.modules for name in aliases):
         yield
         return
     sys.modules.update(aliases)

@@ -139,7 +139,7 @@ class Task(Brief):
     table: Codes | None = None
     behind: Behind | None = None
 
-    @property
+    @cached_property
     def in_shape(self) -> Shape:
         """The source's shape with its rows and columns repeated."""
         channels, rows, columns = self.source.shape

@@ -180,11 +180,13 @@ class Tiling:
 
 def most_band(processor: Processor, task: Task) -> int:
     """Output blocks of a band, the most of a frame that a bank holds; 0: not even one."""
-    words = -(-task.in_shape[0] // processor.lanes) * task.in_shape[2]
-    blocks = range(-(-task.out_shape[1] // processor.rows), 0, -1)
-    return next(
-        (one for one in blocks if band_blocks(processor, task, one) * words <= processor.pixel_depth), 0
-    )
+    channels, _, columns = task.in_shape
+    window, rows = task.window, processor.rows
+    held = processor.pixel_depth // (-(-channels // processor.lanes) * columns)
+    # the rows between the first output row's window and the last one's, of as many input blocks
+    between = held * rows - (-window.top % rows) - window.reach_rows
+    fitting = (between // window.stride[0] + 1) // rows if between >= 0 else 0
+    return min(fitting, -(-task.out_shape[1] // rows))
 
 
 def tiled(processor: Processor, task: Task, together: int) -> Tiling:
@@ -199,18 +201,15 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     words = in_groups * task.in_shape[2]
     wide = _is_wide(processor, task, read_step)
     carried = task.out_shape[2] * processor.rows  # words of a block
-    fitting = [
-        count
-        for count in range(1, out_blocks + 1)
-        if band_blocks(processor, task, count) * words <= processor.pixel_depth
-        and not (wide and count * carried > processor.carried_words)
-    ]
-    if not fitting:
+    most = most_band(processor, task)
+    if wide:
+        most = min(most, processor.carried_words // carried)
+    if not most:
         needed = band_blocks(processor, task, 1) * words
         raise NotTiled(
             f"a band of {task.name} takes {needed} words of a bank, which has {processor.pixel_depth}"
         )
-    band_out, frames = max(fitting), 1
+    band_out, frames = most, 1
     if band_out == out_blocks:
         room = processor.pixel_depth // (band_blocks(processor, task, band_out) * words)
         if wide:
@@ -225,7 +224,7 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
         if band_out % step:
             # so many blocks of results make one that is stored
             even = band_out + step - band_out % step
-            band_out = even if even <= max(fitting) else band_out - band_out % step
+            band_out = even if even <= most else band_out - band_out % step
         if not band_out:
             raise NotTiled(f"two blocks of rows of {task.name}, which are pooled, do not fit a bank")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.processor import Processor
 from hlsgen.program.tasks import Stored, Task, Window
-from hlsgen.program.tiling import NotTiled, Tiling, tiled, weight_matrix
+from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, most_band, tiled, weight_matrix
 from tests.support.shared_processor import PACKED
 
 TYPE = FixedType(8, 8)
@@ -127,6 +127,20 @@ def test_bands_fit_their_memory_and_load_what_the_image_has_of_them(tiling: Tili
         inside = set(range(first, first + tiling.band_blocks)) & set(range(-(-task.in_shape[1] // rows)))
         assert tiling.loaded_blocks(band) == len(inside)
     assert tiling.frames == 1 or tiling.bands == 1
+
+
+@EXAMPLES
+@given(tilings())
+def test_the_largest_band_is_the_largest_that_fits(tiling: Tiling) -> None:
+    """Counted up, block by block; in a bank of one word there is none of several."""
+    task = tiling.task
+    words = tiling.in_groups * task.in_shape[2]
+    for processor in (tiling.processor, replace(tiling.processor, pixel_depth=1)):
+        counts = range(1, tiling.out_blocks + 1)
+        fitting = [
+            one for one in counts if band_blocks(processor, task, one) * words <= processor.pixel_depth
+        ]
+        assert most_band(processor, task) == max(fitting, default=0)
 
 
 @EXAMPLES

@@ -75,6 +75,8 @@ def test_latency_and_targets_out_of_reach(tmp_path: Path) -> None:
         design.explore(max_latency_us=0.001)
     least = float(str(caught.value).split("--max-latency-us ")[1].split()[0])
     assert design.explore(max_latency_us=least).point.latency_us <= least
+    with pytest.raises(DesignError, match="cannot be reached"):
+        design.explore(max_latency_us=least - 0.11)
 
 
 def test_mapping_best_builds_what_explore_finds(tmp_path: Path) -> None:

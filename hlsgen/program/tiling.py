@@ -189,6 +189,17 @@ def most_band(processor: Processor, task: Task) -> int:
     return min(fitting, -(-task.out_shape[1] // rows))
 
 
+def held(processor: Processor, task: Task) -> tuple[int, int, int]:
+    """The blocks of a band, the whole frames and the parts of a pass's weights that banks hold: processors of
+    as many rows and lanes whose banks hold the same of a task cut it alike."""
+    channels, _, columns = task.in_shape
+    most = most_band(processor, task)
+    words = -(-channels // processor.lanes) * columns
+    room = processor.pixel_depth // (band_blocks(processor, task, most) * words) if most else 0
+    read_groups, _ = _reading(processor, task)
+    return most, room, -(-task.window.taps * read_groups // processor.weight_depth)
+
+
 def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     """The task for `together` frames of a round: the largest bands, then the most frames at once.
 

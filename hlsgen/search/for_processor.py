@@ -87,6 +87,10 @@ def _programs(division: Division, built: BuiltProcessor, lowered_for: Processor)
         except NotTiled:
             continue
         made = Program(
-            graph=graph, processor=built.processor, lowered=tasks, tilings=timed.tilings, together=together
+            graph=graph,
+            processor=built.processor,
+            lowered=tasks,
+            tilings=timed.on(built.processor),
+            together=together,
         )
         yield FittedProgram(built=built, program=made, times=timed.times, division=division)

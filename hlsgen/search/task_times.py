@@ -8,20 +8,21 @@ from dataclasses import dataclass, replace
 from hlsgen.cost.program_time import TaskTime, task_time
 from hlsgen.hardware.processor import Processor
 from hlsgen.program.tasks import Task
-from hlsgen.program.tiling import Tiling, tiled
+from hlsgen.program.tiling import Tiling, held, tiled
 
 Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Timed:
-    """The tasks of a program: how each is cut, and its time in a round."""
+    """The tasks of a program: how each is cut, for a processor whose banks hold as much of each, and its time
+    in a round."""
 
     tilings: tuple[Tiling, ...]
     times: tuple[TaskTime, ...]
 
     def on(self, processor: Processor) -> tuple[Tiling, ...]:
-        """The tilings for a processor that differs in what its memories are made of."""
+        """The tilings for the processor itself, or one that differs in what its memories are made of."""
         return tuple(replace(one, processor=processor) for one in self.tilings)
 
 
@@ -30,6 +31,7 @@ class TaskTimes:
 
     def __init__(self) -> None:
         self.programs: dict[Key, Timed] = {}
+        self.cuts: dict[Key, tuple[Tiling, TaskTime]] = {}
         self.times: dict[Key, TaskTime] = {}
 
     def of(self, processor: Processor, tasks: Sequence[Task], together: int) -> Timed:
@@ -39,9 +41,20 @@ class TaskTimes:
         wider = processor.extra_lanes, processor.carried_words
         key: Key = (processor.rows, processor.lanes, *wider, *on_the_way, *depths, together)
         if key not in self.programs:
-            tilings = tuple(tiled(processor, task, together) for task in tasks)
-            self.programs[key] = Timed(tilings=tilings, times=tuple(map(self._time, tilings)))
+            cuts = [self._cut(processor, task, together) for task in tasks]
+            tilings, times = tuple(cut for cut, _ in cuts), tuple(time for _, time in cuts)
+            self.programs[key] = Timed(tilings=tilings, times=times)
         return self.programs[key]
+
+    def _cut(self, processor: Processor, task: Task, together: int) -> tuple[Tiling, TaskTime]:
+        """A task's tiling and time: banks that hold the same of it, however deep they are, cut it alike."""
+        one = processor
+        widths = one.rows, one.lanes, one.extra_lanes, one.carried_words
+        key: Key = (task, *widths, together, *held(processor, task))
+        if key not in self.cuts:
+            tiling = tiled(processor, task, together)
+            self.cuts[key] = tiling, self._time(tiling)
+        return self.cuts[key]
 
     def _time(self, tiling: Tiling) -> TaskTime:
         """A task's time: of equal shapes that are cut alike it is the same."""

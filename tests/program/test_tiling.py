@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.processor import Processor
 from hlsgen.program.tasks import Stored, Task, Window
-from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, most_band, tiled, weight_matrix
+from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, held, most_band, tiled, weight_matrix
 from tests.support.shared_processor import PACKED
 
 TYPE = FixedType(8, 8)
@@ -141,6 +141,22 @@ def test_the_largest_band_is_the_largest_that_fits(tiling: Tiling) -> None:
             one for one in counts if band_blocks(processor, task, one) * words <= processor.pixel_depth
         ]
         assert most_band(processor, task) == max(fitting, default=0)
+
+
+@EXAMPLES
+@given(tilings(), st.integers(0, 30), st.integers(0, 30))
+def test_banks_that_hold_the_same_of_a_task_cut_it_alike(tiling: Tiling, pixels: int, weights: int) -> None:
+    processor, task = tiling.processor, tiling.task
+    together = tiling.frames * tiling.sequels
+    deeper = replace(
+        processor,
+        pixel_depth=processor.pixel_depth + pixels,
+        weight_depth=processor.weight_depth + weights,
+    )
+    alike = held(processor, task) == held(deeper, task)
+    event("the same", alike)
+    if alike:
+        assert replace(tiled(deeper, task, together), processor=processor) == tiling
 
 
 @EXAMPLES

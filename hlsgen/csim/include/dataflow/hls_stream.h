@@ -36,11 +36,13 @@ struct record {
     std::vector<std::uint64_t> codes;               // the elements' bits, if kept
 };
 
+constexpr int DECLARED = -1;
+
 // What is asked of the streams of a name, and what the last of them carried. A list is shorter to compile than a map.
 struct named_record {
     const std::string name;
-    int depth = 0;      // that replaces the declared one, if it is more than 0
-    bool kept = false;  // with all codes
+    int depth = DECLARED;  // DECLARED, or what replaces it
+    bool kept = false;     // with all codes
     bool ended = false;
     record carried;
     named_record *next = nullptr;
@@ -121,7 +123,7 @@ protected:
 
     stream_of_words(const char *name, int depth) : name_(name), depth_(depth) {
         const named_record &asked = recorder::instance().of(name_);
-        if (asked.depth > 0) depth_ = asked.depth;
+        if (asked.depth != DECLARED) depth_ = asked.depth;
         keeps_ = asked.kept;
     }
     ~stream_of_words() {

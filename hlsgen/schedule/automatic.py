@@ -17,7 +17,8 @@ from functools import cached_property
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.declared_memories import memories_of
 from hlsgen.schedule.hoisting import reads_in_front
-from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module
+from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module, Place
+from hlsgen.schedule.languages import INCLUDE
 from hlsgen.schedule.linear import Addresses
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
@@ -133,13 +134,19 @@ class Nests:
 
     def together(self, loop: Loop, parent: Loop) -> bool:
         """Whether two loops stand in one function of the source, and not one in a function that the other
-        calls, or whether the inner one works on registers alone (a function that turns bits around)."""
+        calls, or whether the inner one works on registers alone (a function that turns bits around).
+
+        What assigns an object stands where it is assigned, also to a word of a stream (`operator=` of the
+        windows of Manwlis/ES-FL, 2022.1: the loop over pixels is the pipeline).
+        """
         inner, outer = self.module.loop_places.get(loop.node), self.module.loop_places.get(parent.node)
         if inner is None or outer is None:
             return False
         instructions = (one for name in loop.blocks for one in self.function.blocks[name].instructions)
         if not any(addresses_in(one) or one.opcode == "call" for one in instructions):
             return True
+        while inner.inlined_at is not None and _is_of_a_class(inner):
+            inner = inner.inlined_at
         return (inner.function, inner.calls) == (outer.function, outer.calls)
 
     @cached_property
@@ -227,6 +234,11 @@ def _unroll_elements(nests: Nests) -> None:
         trips = _elements(loop, nests)
         if loop.node >= 0 and trips is not None and trips <= MOST_TRIPS:
             nests.unrolled[loop.node] = 0
+
+
+def _is_of_a_class(place: Place) -> bool:
+    """Whether a place is in an operator, or in what the vendor's headers define."""
+    return place.function.startswith("operator") or place.file.startswith(f"{INCLUDE}/")
 
 
 _OVER_ARRAY = re.compile(r"array(?:init|ctor)\.")

@@ -1,5 +1,6 @@
 // Loops without pragmas: test_automatic.py says which the vendor's compiler pipelines and which it unrolls.
 #include <ap_fixed.h>
+#include <hls_stream.h>
 
 typedef ap_fixed<16, 3> word;
 
@@ -111,5 +112,26 @@ outer:
                 for (int m = 2 * j; m < 2 * (j + 1); ++m)
                     most = most < in[n * 24 + m] ? in[n * 24 + m] : most;
             out[12 * i + j] = most;
+        }
+}
+
+// what assigns the words of a stream is no loop of its own beside those of a pixel
+struct window_t {
+    float elements[3][3];
+    void operator=(const window_t &other) {
+        for (int y = 0; y < 3; ++y)
+            for (int x = 0; x < 3; ++x) elements[y][x] = other.elements[y][x];
+    }
+};
+extern "C" void padded(hls::stream<window_t> &in, hls::stream<window_t> &out) {
+    for (int y = 0; y < 28; ++y)
+        parent: for (int x = 0; x < 28; ++x) {
+            window_t window = in.read();
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) {
+                    const int row = y + i - 1, column = x + j - 1;
+                    if (row < 0 || row >= 28 || column < 0 || column >= 28) window.elements[i][j] = 0;
+                }
+            out.write(window);
         }
 }

@@ -33,6 +33,8 @@ PIPELINED = [  # with the iterations of the nest that is flattened
     ("words_of_a_port", "2022.2", "above", None),
     # two iterations from a counter on, as the bounds say (frankvishare/cu_student_project hls.cpp:204)
     ("pooled_between_bounds", "2024.2", "parent", 144),
+    # a word of a stream that an operator assigns (Manwlis/ES-FL forward_prop.cpp:112: in_y_in_x)
+    ("padded", "2022.1", "parent", 784),
     # a perfect nest is flattened
     ("split", "2022.1", "innermost", 460),
     ("split", "2020.2", "innermost", 460),

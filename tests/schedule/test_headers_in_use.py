@@ -204,6 +204,13 @@ __uint16_t top(std::array<int, 4> y) { return std::accumulate(y.begin(), y.end()
 
 
 @needs_llvm
+def test_the_header_of_the_fft_brings_its_complex_numbers(tmp_path: Path) -> None:
+    """jehigh-sd/LTE_Cell_Search sss_corr.h: eight loops did not compile."""
+    source = "#include <hls_fft.h>\nfloat top(hls::x_complex<float> *x) { return x->re - x->im; }\n"
+    assert " float @_Z3top" in front_end_of(tmp_path, source).ir
+
+
+@needs_llvm
 def test_types_that_no_header_of_the_vendor_s_brings_may_be_the_kernel_s(tmp_path: Path) -> None:
     source = "#include <ap_fixed.h>\ntypedef float double_t;\nvoid top(double_t *x) { *x += 1; }\n"
     assert "@_Z3topPf(" in front_end_of(tmp_path, source).ir

@@ -9,6 +9,7 @@
 #include "ap_fixed.h"
 #include "ap_int.h"
 #include "hls_stream.h"
+#include "hls_x_complex.h"
 
 namespace hls {
 namespace ip_fft {

@@ -182,9 +182,9 @@ def most_band(processor: Processor, task: Task) -> int:
     """Output blocks of a band, the most of a frame that a bank holds; 0: not even one."""
     channels, _, columns = task.in_shape
     window, rows = task.window, processor.rows
-    held = processor.pixel_depth // (-(-channels // processor.lanes) * columns)
+    blocks = processor.pixel_depth // (-(-channels // processor.lanes) * columns)
     # the rows between the first output row's window and the last one's, of as many input blocks
-    between = held * rows - (-window.top % rows) - window.reach_rows
+    between = blocks * rows - (-window.top % rows) - window.reach_rows
     fitting = (between // window.stride[0] + 1) // rows if between >= 0 else 0
     return min(fitting, -(-task.out_shape[1] // rows))
 

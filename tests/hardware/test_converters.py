@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -140,6 +141,15 @@ def test_a_fault_in_a_converter_is_caught(tmp_path: Path) -> None:
     inputs = {"x": random_codes(graph.input, 3, 0)}
     run = built.run(inputs, tmp_path)
     assert (run.tensors["b"] != run_golden(graph, inputs)["b"]).any()
+
+
+def test_a_depth_that_is_no_number_of_words_is_refused(tmp_path: Path) -> None:
+    folds = {"a": Fold(px=1, pe=8, simd=2), "b": Fold(px=1, pe=1, simd=8)}
+    built = build_pipeline(two_layers(), folds, tmp_path)
+    for asked in ([], ["a_s"], ["a_s="], ["a_s=deep"], ["a_s=-1"]):
+        command = [str(built.executable), str(tmp_path), "--depth", *asked]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (2, "error: --depth takes STREAM=WORDS\n"), asked
 
 
 def test_a_fifo_that_is_too_shallow_stands_still_and_says_where(tmp_path: Path) -> None:

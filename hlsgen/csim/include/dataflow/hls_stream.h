@@ -68,13 +68,16 @@ public:
     void obey(int argc, char **argv) {
         for (int a = 1; a < argc; ++a) {
             if (std::strcmp(argv[a], "--bounded") == 0) hlsgen::processes::instance().bounded = true;
-            if (std::strcmp(argv[a], "--depth") != 0 || a + 1 == argc) continue;
-            const char *const equal = std::strchr(argv[a + 1], '=');
-            if (equal == nullptr) {
+            if (std::strcmp(argv[a], "--depth") != 0) continue;
+            const char *const asked = a + 1 < argc ? argv[a + 1] : "";
+            const char *const equal = std::strchr(asked, '=');
+            char *end = nullptr;
+            const long words = equal == nullptr ? 0 : std::strtol(equal + 1, &end, 10);
+            if (equal == nullptr || end == equal + 1 || *end != '\0' || words < 0) {
                 std::fprintf(stderr, "error: --depth takes STREAM=WORDS\n");
                 std::exit(WRONG_OPTION_STATUS);
             }
-            of(std::string(argv[a + 1], std::size_t(equal - argv[a + 1]))).depth = std::atoi(equal + 1);
+            of(std::string(asked, std::size_t(equal - asked))).depth = int(words);
         }
     }
     // Writes the iterations of each stage and what each stream carried; false if it cannot.

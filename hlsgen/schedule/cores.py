@@ -102,7 +102,9 @@ def chosen(figures: Sequence[Figure], budget_ns: float) -> Figure:
     coarser = [one for one in figures if one.first_ns > budget_ns + ROUNDING]
     seen = [one for one in fitting if one.budget_ns + ROUNDING >= budget_ns]
     if seen:
-        return next((one for one in seen if not one.borrowed), seen[0])
+        own = [one for one in fitting if not one.borrowed]
+        asked = next((one for one in seen if not one.borrowed), seen[0])
+        return min((*own, asked), key=lambda one: one.cycles)
     fewest = 1 + max((one.cycles for one in coarser), default=0)
     made = _cut(min(figures, key=lambda one: _other_clock(one, budget_ns)), fewest, budget_ns)
     return min((*fitting[:1], made), key=lambda one: one.cycles)

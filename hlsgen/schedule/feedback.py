@@ -9,8 +9,11 @@ from dataclasses import replace
 
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.iteration import Carried, Region, readers_of
-from hlsgen.schedule.modulo import Scheduler
 from hlsgen.schedule.operation import Operation, Timing
+from hlsgen.schedule.releases import release_of
+
+LAST_SEEN_BEHIND = (2024, 1)
+"""The last release of which a write behind the core was seen to cost a cycle of its own."""
 
 
 class Feedback:
@@ -26,6 +29,8 @@ class Feedback:
         Where a cycle writes and reads registers the choice costs none if it fits in front of the core
         (ssfortynine/GraduationDesign, 2023.1, 10 ns: 4 of 4; MachSuite on a U55C at 5 ns, 2022.2: 5 of 4),
         with the multiplexer of a core that sums behind the inner loop too (CG4002-Team-9/Gesture-AI: 4 of 3).
+        Where neither it nor the write fits, each costs one (reopeo/xilinx, zynq, 2022.2, bird-wizard/WES_237C,
+        2024.1: 6 of 4), but for words of memory (7 of 6), and in 2025.2 (abyanzaim6000-source: 5 of 4).
         """
         cores = [one for one in (edge.source, *self.region.nodes[edge.source].after) if self._is_core(one)]
         if edge.through != "register":
@@ -33,8 +38,21 @@ class Feedback:
         takers = [one for one in readers_of(self.region.nodes, edge.target) if self._is_core(one)]
         if not cores or not takers:
             return edge
-        late = edge.late + (1 if edge.late or not self._is_chosen_in_front(takers) else 0)
+        late = edge.late
+        if edge.late or not self._is_chosen_in_front(takers):
+            late += 2 if self._is_written_behind(edge, cores[0]) else 1
         return replace(edge, source=cores[0], late=late)
+
+    def _is_written_behind(self, edge: Carried, core: int) -> bool:
+        """Whether a register of the code's own is written in a cycle behind the core's last one."""
+        write, timing = self.region.nodes[edge.source].operation, self.timings[core]
+        taken = self.region.nodes[edge.target].instruction
+        if write is None or write.kind != "register_write" or taken is None or taken.opcode != "phi":
+            return False
+        if release_of(self.delays.version) > LAST_SEEN_BEHIND:
+            return False
+        assert timing is not None
+        return timing.last_ns + self.delays.timing(write).first_ns > self.delays.budget_ns
 
     def _is_chosen_in_front(self, takers: Sequence[int]) -> bool:
         """Whether a choice of two words, another of operands and the first stage of the cores that take them
@@ -63,7 +81,8 @@ class Feedback:
         return replace(edge, late=0) if joined else edge
 
     def _is_chosen_by_core(self, edge: Carried, readers: Sequence[int]) -> bool:
-        """Whether a core's result chooses what a core of the next iteration takes, and both fit into a cycle.
+        """Whether a core's result chooses what that core takes in the next iteration, and its last and first
+        stage fit into a cycle: the choice between them may go beyond it.
 
         So the greatest of floats: Lpopvil/MiniProject_ES, 2020.2, whose RTL has II 1 and takes the choice
         from `ap_phi_mux`, in the cycle in which it is made; and where a branch keeps its index
@@ -76,9 +95,8 @@ class Feedback:
             or not self._passes_core(edge.target, edge.source)
         ):
             return False
-        _, ends_ns = Scheduler(self.region, self.timings, self.delays.budget_ns).once().finishes[edge.source]
-        firsts = (timing.first_ns for one in readers if (timing := self.timings[one]) is not None)
-        return ends_ns + max(firsts) <= self.delays.budget_ns
+        takers = (timing for one in readers if (timing := self.timings[one]) is not None)
+        return all(one.last_ns + one.first_ns <= self.delays.budget_ns for one in takers)
 
     def _passes_core(self, start: int, end: int) -> bool:
         """Whether a core stands on a way from one node to another."""

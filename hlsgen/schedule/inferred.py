@@ -101,13 +101,13 @@ def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunc
     """
     several = {use.memory for verdict in verdicts for use in verdict.uses if use.writes > 1}
     several |= _given_to_modules(verdicts) | _written_in_part(verdicts)
-    calls: dict[tuple[str, int], set[tuple[tuple[str, int], ...]]] = {}
+    calls: dict[_Copy, set[tuple[tuple[str, int], ...]]] = {}
     for verdict in verdicts:
         if verdict.place is not None:
-            calls.setdefault((verdict.place.file, verdict.place.line), set()).add(verdict.place.calls)
+            calls.setdefault(_copy_of(verdict, verdict.place), set()).add(verdict.place.calls)
     for verdict in verdicts:
         place = verdict.place
-        ways = calls[place.file, place.line] if place is not None else set()
+        ways = calls[_copy_of(verdict, place)] if place is not None else set()
         verdict.uses = [
             replace(use, replicated=False)
             if use.memory in several
@@ -116,6 +116,16 @@ def without_copies(verdicts: Sequence[Verdict], dataflows: Collection[SourceFunc
             else use
             for use in verdict.uses
         ]
+
+
+_Copy = tuple[str, int, int | None]
+"""A loop of the source, with its iterations."""
+
+
+def _copy_of(verdict: Verdict, place: Place) -> _Copy:
+    """Which copy of a loop it is: for calls with other constants the tool makes other functions, each of which
+    is called once (reopeo/xilinx, 2022.2: maxpool2d of 28 and 14 rows reads a RAM_1WnR in four places)."""
+    return place.file, place.line, verdict.trips
 
 
 def _written_in_part(verdicts: Sequence[Verdict]) -> set[Memory]:

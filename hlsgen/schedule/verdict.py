@@ -280,7 +280,7 @@ class Verdict:
                     [*unknown, *(reasons if high > self.target else ()), *says_without(self.region)]
                 )
             ),
-            trips=self._trips(),
+            trips=self.trips,
             banks=tuple(bank_use(use) for use in self._busiest()),
             recurrence=recurrence,
             depth=self._depth(shown) if shown else 0,
@@ -341,7 +341,8 @@ class Verdict:
         """The depth, with accesses in the order of their ports."""
         return in_turn(self.region, self.uses, self.timings, self.delays.budget_ns, shown).depth
 
-    def _trips(self) -> int | None:
+    @property
+    def trips(self) -> int | None:
         """The iterations of the loop, with those that it is flattened with."""
         if self.loop is None:
             return None

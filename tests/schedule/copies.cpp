@@ -92,6 +92,31 @@ void called_twice(hls::stream<int> &in, hls::stream<int> &out) {
     sums_of(words, in, out);
 }
 
+// two calls with other constants: two functions
+static void greatest_of(const int *words, int rows, hls::stream<int> &out) {
+    for (int r = 0; r < rows; ++r) {
+        work: for (int c = 0; c < rows; ++c) {
+#pragma HLS pipeline II=1
+            int most = 0;
+            for (int k = 0; k < 10; ++k) {
+                int word = words[((r * rows + c) * (k + 3)) & 1023];
+                most = word > most ? word : most;
+            }
+            out.write(most);
+        }
+    }
+}
+
+void called_with_constants(hls::stream<int> &in, hls::stream<int> &out) {
+    int words[1024], others[1024];
+    for (int i = 0; i < 1024; ++i)
+        words[i] = in.read();
+    greatest_of(words, 28, out);
+    for (int i = 0; i < 1024; ++i)
+        others[i] = in.read();
+    greatest_of(others, 14, out);
+}
+
 void called_once(hls::stream<int> &in, hls::stream<int> &out) {
     int words[1024];
     for (int i = 0; i < 1024; ++i)

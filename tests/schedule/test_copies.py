@@ -58,6 +58,7 @@ def intervals(top: str, version: str) -> set[int | None]:
         ("one_line", "2021.1", 1, "NithinKenMaran/FPGA-2D-convolution-accelerator: linebuf_V_2, RAM_1WnR"),
         ("ten_sums", "2020.2", 10, "nerearmartin/HLS-CNN-PYNQ-RealTime dense.cc:49: 10 reads, 10 writes"),
         ("called_twice", "2022.1", 5, "Ritarka/8893Lab2 3866d7ea71 conv_7x7.cpp:38: 49 reads, II 25"),
+        ("called_with_constants", "2022.2", 1, "reopeo/xilinx cnn.c:90: maxpool2d.1 of a RAM_1WnR"),
         ("called_once", "2022.1", 1, "Ritarka/8893Lab2 5b76aa5c5d: X_buf of conv_7x7 is a RAM_1WnR"),
         ("reached_by_the_host", "2023.1", 2, "rkarn/LLM_NN_FPGA nn.cpp:28: output[i] /= sum, limited ports"),
         (

@@ -102,13 +102,15 @@ def carry_memories(
     around: frozenset[str] = frozenset(),
     trips: int = 1,
     kept: Collection[Memory] = (),
+    in_front: Collection[int] = (),
     leaves: int = 1,
     tells_chosen: bool = False,
 ) -> list[Broken]:
     """Add what memories carry from iteration to iteration to the region; the promises that do not hold.
 
     `around`: the counters of loops that are flattened with the region's, which has `trips` iterations or
-    more. `kept`: memories of which no word becomes a register. `leaves`: the places at which the loop ends.
+    more. `kept`: memories of which no word becomes a register. `in_front`: the nodes of accesses of words
+    that are written in front of the loop. `leaves`: the places at which the loop ends.
     `tells_chosen`: whether the release tells registers apart that a counter chooses.
     """
     broken = []
@@ -118,7 +120,9 @@ def carry_memories(
         stay: set[int] = set()
         if free:
             inside = region.names | around
-            stay = promote(region, memory, counters, inside, writes_registers=writes_registers)
+            stay = promote(
+                region, memory, counters, inside, writes_registers=writes_registers, in_front=in_front
+            )
         read_before(region, memory, counters, leaves)
         all_of_it = accesses[memory]
         late = 0 if writes_registers and memory.is_local else 1

@@ -29,8 +29,9 @@ class Feedback:
         Where a cycle writes and reads registers the choice costs none if it fits in front of the core
         (ssfortynine/GraduationDesign, 2023.1, 10 ns: 4 of 4; MachSuite on a U55C at 5 ns, 2022.2: 5 of 4),
         with the multiplexer of a core that sums behind the inner loop too (CG4002-Team-9/Gesture-AI: 4 of 3).
-        Where neither it nor the write fits, each costs one (reopeo/xilinx, zynq, 2022.2, bird-wizard/WES_237C,
-        2024.1: 6 of 4), but for words of memory (7 of 6), and in 2025.2 (abyanzaim6000-source: 5 of 4).
+        Where neither it nor the write fits, each costs one (zynq: reopeo/xilinx, 2022.2, and
+        bird-wizard/WES_237C, 2024.1: 6 of 4), but for words of memory (7 of 6), and in 2025.2
+        (abyanzaim6000-source: 5 of 4).
         """
         cores = [one for one in (edge.source, *self.region.nodes[edge.source].after) if self._is_core(one)]
         if edge.through != "register":

@@ -60,9 +60,11 @@ def promote(
     inside: Collection[str],
     *,
     writes_registers: bool,
+    in_front: Collection[int] = (),
 ) -> set[int]:
     """Make registers of the words of a memory whose addresses no iteration changes, where nothing else may
     fall on them. What becomes a register is no access of the memory any more; writes under a condition stay.
+    in_front: the nodes of accesses of words that are written in front of the loop.
 
     Gives the nodes of the accesses of such words that stay in the memory and that every iteration waits for.
     """
@@ -77,7 +79,8 @@ def promote(
         written = any(one.writes for one in group)
         if left.may_meet(group, written=written):
             continue
-        if written and _stays_in_memory(region, memory, group):
+        known = all(one.node in in_front for one in group)
+        if written and not known and _stays_in_memory(region, memory, group):
             stay |= {one.node for one in group}
             continue
         if written:
@@ -98,7 +101,8 @@ def _stays_in_memory(region: Region, memory: Memory, group: Sequence[Access]) ->
     Others may see what is no variable of the function; and a word of a variable whose address is not known
     can be read in front of the loop only where every iteration comes to it. florentcournoyer16/PMC, 2023.1:
     II 4 for a sum in m[j] under a condition that only the loop around moves (four loops). Of words at
-    constant addresses what is compared with them is kept all the same (2020.2).
+    constant addresses what is compared with them is kept all the same (2020.2), and of one that is written in
+    front of the loop (caohy168/bbp_vcu128, 2020.2: II 1 for s[i] ^= x under a condition, behind s[i] = 0).
     """
     stores, loads = ([one for one in group if one.writes == writes] for writes in (True, False))
     if not stores or not loads or _is_constant(group[0]) or not _is_conditional(region, *stores):

@@ -123,8 +123,8 @@ _Copy = tuple[str, int, int | None]
 
 
 def _copy_of(verdict: Verdict, place: Place) -> _Copy:
-    """Which copy of a loop it is: for calls with other constants the tool makes other functions, each of which
-    is called once (reopeo/xilinx, 2022.2: maxpool2d of 28 and 14 rows reads a RAM_1WnR in four places)."""
+    """Which copy of a loop it is: for calls with other constants the tool makes other functions, each called
+    once (reopeo/xilinx, 2022.2: maxpool2d of 28 and 14 rows reads a RAM_1WnR in four places)."""
     return place.file, place.line, verdict.trips
 
 

@@ -50,6 +50,7 @@ from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
 from hlsgen.schedule.sites import Sites
+from hlsgen.schedule.written_in_front import written_in_front
 
 COPIES = 3
 """Words that a line writes from which on it counts as copies of one write."""
@@ -113,6 +114,7 @@ class Verdict:
                 around=frozenset(around),
                 trips=builder.ranges.trips.get(loop.header) or 1,
                 kept={memory for memory in accesses if automatic and self._is_written_by_copies(memory)},
+                in_front=written_in_front(builder, self.region, loop),
                 leaves=len(loop.leaving(builder.function)),
                 tells_chosen=builder.tells_chosen,
             )

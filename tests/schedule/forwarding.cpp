@@ -52,6 +52,37 @@ extern "C" void sum_in_place(const float a[64][128], float y[64]) {
     }
 }
 
+// the word is written in front of the loop, and changed under a condition
+extern "C" void syndromes(const int received[255], const int table[256], int out[21]) {
+    int sums[21];
+    for (int i = 0; i < 21; ++i) {
+        sums[i] = 0;
+    work:
+        for (int j = 0; j < 255; ++j)
+            if (received[j] != -1)
+                sums[i] ^= table[(received[j] + j) & 255];
+        sums[i] = table[sums[i] & 255];
+    }
+    for (int i = 0; i < 21; ++i)
+        out[i] = sums[i];
+}
+
+// the same, but the word may have been changed since
+extern "C" void syndromes_again(const int received[255], const int table[256], int out[21]) {
+    int sums[32];
+    for (int i = 0; i < 21; ++i) {
+        sums[i] = 0;
+        sums[received[i] & 31] = 1;
+    work:
+        for (int j = 0; j < 255; ++j)
+            if (received[j] != -1)
+                sums[i] ^= table[(received[j] + j) & 255];
+        sums[i] = table[sums[i] & 255];
+    }
+    for (int i = 0; i < 21; ++i)
+        out[i] = sums[i];
+}
+
 extern "C" void greatest(const int a[64], const int b[64], const int c[64], int found[8]) {
 work:
     for (int i = 0; i < 64; ++i) {

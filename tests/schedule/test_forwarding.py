@@ -29,6 +29,9 @@ MEASURED = [
     ("sum_in_place", "2020.2", ZYNQ, 4, None),
     # from 2021.2 on in a register of its own, whose write does not fit behind 2.34 ns: 7 in public reports
     ("sum_in_place", "2022.2", U200, 7, None),
+    # caohy168/bbp_vcu128 rsdecode.cpp:96: known before the loop, so that no iteration reads it
+    ("syndromes", "2020.2", U200, 1, None),
+    ("syndromes_again", "2020.2", U200, 2, None),
     # four conditional writes of two ports, while what they are compared with is kept: public, 2020.2
     ("greatest", "2020.2", U200, 2, None),
     # one of the elements that share a word is written: the word is read, and kept for the next iteration,

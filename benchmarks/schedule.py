@@ -184,9 +184,10 @@ def _is_file(path: Path, found: Found) -> bool:
 
 
 def _elsewhere(expected: Expected, found: Found) -> int:
-    """Whether a loop stands in another function than that of the report's module, as far as names tell."""
-    module = expected.loop.module.split("_Pipeline")[0]
-    function = re.sub(r"\W+", "_", found.function).strip("_")
+    """Whether a loop stands in another function than that of the report's module, as far as names tell: an
+    argument of a template is 14u for the vendor, 14U for Clang."""
+    module = expected.loop.module.split("_Pipeline")[0].lower()
+    function = re.sub(r"\W+", "_", found.function).strip("_").lower()
     return 0 if module == function else 1 if module.startswith(function) else 2
 
 

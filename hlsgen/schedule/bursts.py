@@ -22,7 +22,7 @@ from math import prod
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand
 from hlsgen.schedule.iteration import Carried, Region
-from hlsgen.schedule.linear import Linear
+from hlsgen.schedule.linear import Addresses, Linear
 from hlsgen.schedule.memories import Memory
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation
@@ -153,11 +153,11 @@ class PortRequests:
                 Operation(kind="axi_write_response", widths=(1,), result=1, latency=latency), [access]
             )
 
-    def settle(self, region: Region, function: Function, ranges: Ranges, always: set[str]) -> None:
+    def settle(self, region: Region, function: Function, addresses: Addresses, always: set[str]) -> None:
         """Take the requests from the region that bursts do without, and let those of one port follow one
         another. always: the blocks that each iteration runs.
         """
-        loop = region.loop
+        loop, ranges = region.loop, addresses.ranges
         nest = _Nest(
             function, ranges, [] if loop is None else [loop, *flattened(function, loop, ranges.trips)]
         )
@@ -179,7 +179,7 @@ class PortRequests:
             if self._rules.divides:
                 _divide(region, chains[0][0], nest.iterations(covered), nest.iterations(len(nest.loops)))
             if covered:
-                chains = [_widened(region, chains[0], ranges, self._rules.widest)]
+                chains = [_widened(region, chains[0], addresses, self._rules.widest)]
             _in_turn(region, chains)
 
 
@@ -240,19 +240,26 @@ def _join(region: Region, chain: Chain, *, whole: bool) -> None:
             region.nodes[word.answer].operation, region.nodes[word.answer].after = None, []
 
 
-def _widened(region: Region, chain: Chain, ranges: Ranges, widest: int) -> Chain:
+def _widened(region: Region, chain: Chain, addresses: Addresses, widest: int) -> Chain:
     """A chain with its words joined to wide ones, as far as they lie: the first of those that are read, the
     last of those that are written, when all are there. widest: where no pragma says it."""
     size = len(chain) * chain[0].bytes
     told = chain[0].asked.memory.widest
     width = min(size, widest if told is None else told // 8)
-    offset = chain[0].asked.offset
-    steps = {name: one.step for name, one in ranges.counters.items()}
-    starts = [offset.constant, *(factor * steps.get(name, 1) for name, factor in offset.terms)]
-    if width & (width - 1) or size % max(1, width) or any(start % max(1, width) for start in starts):
+    if width & (width - 1) or size % max(1, width) or not _begins_at(width, chain[0].asked.offset, addresses):
         return chain
     together = max(1, width // chain[0].bytes)
     return [_one(region, chain[at : at + together]) for at in range(0, len(chain), together)]
+
+
+def _begins_at(width: int, offset: Linear, addresses: Addresses) -> bool:
+    """Whether a word begins at a multiple of a width: its address says so (`db[x / 128 * 128 + i]`:
+    hash-func/Staged_LSH, 2020.2: II 1 of four words), or does but for where counters start."""
+    if addresses.residue(offset, max(1, width)) == 0:
+        return True
+    steps = {name: one.step for name, one in addresses.ranges.counters.items()}
+    starts = (offset.constant, *(factor * steps.get(name, 1) for name, factor in offset.terms))
+    return not any(start % max(1, width) for start in starts)
 
 
 def _one(region: Region, words: Chain) -> _Word:

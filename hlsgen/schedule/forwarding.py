@@ -79,8 +79,7 @@ def promote(
         written = any(one.writes for one in group)
         if left.may_meet(group, written=written):
             continue
-        known = all(one.node in in_front for one in group)
-        if written and not known and _stays_in_memory(region, memory, group):
+        if written and _stays_in_memory(region, memory, group, in_front):
             stay |= {one.node for one in group}
             continue
         if written:
@@ -95,19 +94,24 @@ def promote(
     return stay
 
 
-def _stays_in_memory(region: Region, memory: Memory, group: Sequence[Access]) -> bool:
+def _stays_in_memory(
+    region: Region, memory: Memory, group: Sequence[Access], in_front: Collection[int]
+) -> bool:
     """Whether LLVM may not write a word once behind the loop, where some iteration may not write it.
 
     Others may see what is no variable of the function; and a word of a variable whose address is not known
     can be read in front of the loop only where every iteration comes to it. florentcournoyer16/PMC, 2023.1:
     II 4 for a sum in m[j] under a condition that only the loop around moves (four loops). Of words at
-    constant addresses what is compared with them is kept all the same (2020.2), and of one that is written in
-    front of the loop (caohy168/bbp_vcu128, 2020.2: II 1 for s[i] ^= x under a condition, behind s[i] = 0).
+    constant addresses what is compared with them is kept all the same (2020.2), and of a variable's word that
+    is written in front of the loop (caohy168/bbp_vcu128, 2020.2: II 1 for s[i] ^= x under a condition, behind
+    s[i] = 0; m[j] is written in front as well, but no variable of the function).
     """
     stores, loads = ([one for one in group if one.writes == writes] for writes in (True, False))
     if not stores or not loads or _is_constant(group[0]) or not _is_conditional(region, *stores):
         return False
-    return not memory.is_local or is_static(memory.base.name) or _is_conditional(region, *group)
+    if not memory.is_local or is_static(memory.base.name):
+        return True
+    return _is_conditional(region, *group) and not all(one.node in in_front for one in group)
 
 
 class _Left:

@@ -90,7 +90,7 @@ class GrowingRegion:
         drop_repeated(self.region, lambda store: self._sources(store.operands[:1]))
         drop_overwritten(self.region, self.function)
         always = {name for name in order if not self.control.depends[name]}
-        self.requests.settle(self.region, owner.function, owner.ranges, always)
+        self.requests.settle(self.region, owner.function, owner.addresses, always)
         self._order_accesses()
         drop_unread(self.region, owner.address_parts)
 

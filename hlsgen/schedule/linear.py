@@ -299,6 +299,8 @@ class Addresses:
         Below the bits that `or` sets are those of the value itself.
         """
         one = self.definitions.get(name)
+        while one is not None and one.opcode in ("zext", "sext") and isinstance(one.operands[0], Local):
+            one = self.definitions.get(one.operands[0].name)
         if one is None or one.opcode not in ("and", "or") or not isinstance(one.operands[1], Constant):
             return 0, 1
         mask = one.operands[1].value or 0

@@ -196,4 +196,30 @@ work:
         to[i] = from[4 * i] ^ from[4 * i + 1] ^ from[4 * i + 2] ^ from[4 * i + 3];
     }
 }
+
+// four words from a multiple of 128 on, and from anywhere
+void a_song(const unsigned* from, unsigned to[128], unsigned where) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+    unsigned first = where / 128 * 128;
+work:
+    for (int i = 0; i < 128; ++i) {
+#pragma HLS unroll factor=4
+#pragma HLS pipeline
+#pragma HLS array_partition variable=to cyclic factor=4
+        to[i] = from[first + i];
+    }
+}
+
+void from_anywhere(const unsigned* from, unsigned to[128], int where) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+work:
+    for (int i = 0; i < 128; ++i) {
+#pragma HLS unroll factor=4
+#pragma HLS pipeline
+#pragma HLS array_partition variable=to cyclic factor=4
+        to[i] = from[where + i];
+    }
+}
 }

@@ -83,6 +83,14 @@ def test_the_flow_of_kernels_joins_neighbouring_words(function: str, narrow: int
     assert [schedules("2023.2", flow)[function].interval for flow in (False, True)] == [narrow, 1]
 
 
+def test_words_are_joined_where_their_address_tells_that_they_begin_at_a_wide_one() -> None:
+    """hash-func/Staged_LSH table_serch.cpp:1201 (2020.2): four words of 32 bits from `song / 128 * 128` on
+    have II 1 and depth 3."""
+    kernels = schedules("2020.2", True)
+    assert [kernels[function].interval for function in ("a_song", "from_anywhere")] == [1, 4]
+    assert kernels["a_song"].depth == 3
+
+
 def test_a_pragma_says_how_wide_words_may_become() -> None:
     """UG1399, max_widen_bitwidth: 16 words of 32 bits in words of 128 are four."""
     assert schedules("2023.2", True)["sixteen_in_fours"].interval == 4

@@ -27,12 +27,21 @@ class Loop:
     """The blocks that every iteration goes through which another one follows, from the header on."""
 
     def leaving(self, function: Function) -> list[str]:
-        """The blocks from which the loop may be left."""
+        """The blocks from which the loop may be left, but for what is never reached: Clang's end of a block
+        that `continue` leaves has a way out for each of the others' numbers."""
         return [
             name
             for name in self.blocks
-            if any(one not in self.blocks for one in function.blocks[name].successors)
+            if any(
+                one not in self.blocks and not _is_never_reached(function, one)
+                for one in function.blocks[name].successors
+            )
         ]
+
+
+def _is_never_reached(function: Function, name: str) -> bool:
+    instructions = function.blocks[name].instructions if name in function.blocks else ()
+    return bool(instructions) and instructions[0].opcode == "unreachable"
 
 
 def reverse_postorder(entry: str, successors: Edges) -> list[str]:

@@ -118,12 +118,12 @@ def carry_memories(
         mine = [promise for promise in promises if promise.memory == memory]
         free = may_forward(memory) and not mine and memory not in kept
         stay: set[int] = set()
+        inside = region.names | around
         if free:
-            inside = region.names | around
             stay = promote(
                 region, memory, counters, inside, writes_registers=writes_registers, in_front=in_front
             )
-        read_before(region, memory, counters, leaves)
+        read_before(region, memory, counters, inside, leaves)
         all_of_it = accesses[memory]
         late = 0 if writes_registers and memory.is_local else 1
         runs = _Runs(

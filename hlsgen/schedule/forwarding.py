@@ -36,7 +36,9 @@ def may_forward(memory: Memory) -> bool:
     return memory.storage not in ("register", "axi") and memory.kind != AXI_LITE
 
 
-def read_before(region: Region, memory: Memory, counters: Mapping[str, Counter], leaves: int) -> None:
+def read_before(
+    region: Region, memory: Memory, counters: Mapping[str, Counter], inside: Collection[str], leaves: int
+) -> None:
     """Take the reads of words that stay from the accesses of an array on AXI-lite that the loop only reads,
     where it ends at one place: the tool makes them in front of the loop.
 
@@ -47,7 +49,7 @@ def read_before(region: Region, memory: Memory, counters: Mapping[str, Counter],
     if memory.kind != AXI_LITE or leaves != 1 or any(one.writes for one in accesses):
         return
     for one in list(accesses):
-        fixed = is_fixed(one, counters, region.names)
+        fixed = is_fixed(one, counters, inside)
         if fixed and (_is_constant(one) or not _is_conditional(region, one)):
             region.nodes[one.node].operation, region.nodes[one.node].after = None, []
             accesses.remove(one)

@@ -35,6 +35,8 @@ PIPELINED = [  # with the iterations of the nest that is flattened
     ("pooled_between_bounds", "2024.2", "parent", 144),
     # a word of a stream that an operator assigns (Manwlis/ES-FL forward_prop.cpp:112: in_y_in_x)
     ("padded", "2022.1", "parent", 784),
+    # iterations that `continue` (reopeo/xilinx cnn.c:35)
+    ("convolved", "2022.2", "parent", 6 * 196),
     # a perfect nest is flattened
     ("split", "2022.1", "innermost", 460),
     ("split", "2020.2", "innermost", 460),
@@ -70,6 +72,11 @@ def test_the_loop_is_pipelined(function: str, version: str, label: str, trips: i
 
 def test_words_of_a_port_are_read_one_by_one() -> None:
     assert labelled("2022.2")["words_of_a_port", "above"].interval == 8
+
+
+def test_words_on_axi_lite_that_a_loop_around_moves_are_read_in_each_iteration() -> None:
+    """reopeo/xilinx conv2d_2 (2022.2): 36 such reads have II 36."""
+    assert labelled("2022.2")["convolved", "parent"].interval == 9
 
 
 def test_elements_that_are_constructed_are_no_loop() -> None:

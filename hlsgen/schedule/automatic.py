@@ -66,8 +66,10 @@ class Nests:
             and len(loop.leaving(self.function)) == 1
         )
 
-    def is_small(self, loop: Loop) -> bool:
-        """Whether a perfect nest has few iterations, and no AXI port in it."""
+    def is_small(self, loop: Loop, *, with_ports: bool) -> bool:
+        """Whether a perfect nest has few iterations, and no AXI port in it but `with_ports` (up to 2021.1;
+        shahzaib3120/KalmanFiltering-FPGA, 2022.2: four writes of a port in four iterations, II 5 with one
+        beside them)."""
         total, inner = 1, [loop]
         while inner:
             if len(inner) > 1 or not self.is_free(inner[0]):
@@ -77,7 +79,7 @@ class Nests:
             inner = list(self.inner(loop))
             if inner and not is_perfect(self.function, loop, inner):
                 return False
-        return total <= MOST_TRIPS and not self._uses_ports(loop)
+        return total <= MOST_TRIPS and (with_ports or not self._uses_ports(loop))
 
     def total(self, loop: Loop) -> int | None:
         """The iterations of a loop and all within it; None where one of them is not to be unrolled.
@@ -210,10 +212,10 @@ def nests_of(
 def unroll_by_itself(nests: Nests, version: str) -> None:
     """Unroll what the tool unrolls without a pragma."""
     _unroll_elements(nests)
-    numbers = release_of(version)
-    if numbers >= COUNTS_NESTS:
+    counts = release_of(version) >= COUNTS_NESTS
+    if counts:
         _unroll_below_large(nests)
-    is_one = nests.stays_perfect if numbers >= COUNTS_NESTS else nests.is_perfect
+    is_one = nests.stays_perfect if counts else nests.is_perfect
     chosen: list[Loop] = []
     for parent in nests.loops:
         left = list(nests.inner(parent))
@@ -222,7 +224,7 @@ def unroll_by_itself(nests: Nests, version: str) -> None:
             and nests.unrolled.get(parent.node) != 0
             and not is_one(parent, left)
             and nests.may_be_pipelined(parent)
-            and all(nests.is_small(one) and nests.together(one, parent) for one in left)
+            and all(nests.is_small(one, with_ports=counts) and nests.together(one, parent) for one in left)
         ):
             chosen += left
     nests.unroll(chosen)

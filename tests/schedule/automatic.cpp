@@ -155,3 +155,14 @@ extern "C" void convolved(const float in[6 * 14 * 14], const float weights[6 * 9
                 out[y * 14 + x] = sum;
             }
 }
+
+// a small nest that writes an AXI port
+extern "C" void updated(const int in[20], int *out) {
+#pragma HLS interface m_axi port=out bundle=host
+parent:
+    for (int i = 0; i < 4; ++i) {
+        out[i] = in[i];
+        for (int j = 0; j < 4; ++j)
+            out[4 + 4 * i + j] = in[4 + 4 * i + j];
+    }
+}

@@ -37,6 +37,8 @@ PIPELINED = [  # with the iterations of the nest that is flattened
     ("padded", "2022.1", "parent", 784),
     # iterations that `continue` (reopeo/xilinx cnn.c:35)
     ("convolved", "2022.2", "parent", 6 * 196),
+    # a small nest that writes an AXI port (shahzaib3120/KalmanFiltering-FPGA kalman.cpp:151, II 5)
+    ("updated", "2022.2", "parent", 4),
     # a perfect nest is flattened
     ("split", "2022.1", "innermost", 460),
     ("split", "2020.2", "innermost", 460),
@@ -77,6 +79,10 @@ def test_words_of_a_port_are_read_one_by_one() -> None:
 def test_words_on_axi_lite_that_a_loop_around_moves_are_read_in_each_iteration() -> None:
     """reopeo/xilinx conv2d_2 (2022.2): 36 such reads have II 36."""
     assert labelled("2022.2")["convolved", "parent"].interval == 9
+
+
+def test_a_small_nest_writes_a_port_word_by_word() -> None:
+    assert labelled("2022.2")["updated", "parent"].interval == 5
 
 
 def test_elements_that_are_constructed_are_no_loop() -> None:

@@ -40,8 +40,8 @@ class Loop:
 
 
 def _is_never_reached(function: Function, name: str) -> bool:
-    instructions = function.blocks[name].instructions if name in function.blocks else ()
-    return bool(instructions) and instructions[0].opcode == "unreachable"
+    block = function.blocks.get(name)
+    return block is not None and [one.opcode for one in block.instructions[:1]] == ["unreachable"]
 
 
 def reverse_postorder(entry: str, successors: Edges) -> list[str]:

@@ -234,12 +234,18 @@ def _cores(library: Library, operation: str, size: int) -> tuple[Figure, ...]:
         budgets = [one.budget_ns for one in found]
         low, high = min(budgets, default=0.0) / OTHER_CLOCK, max(budgets, default=0.0) * OTHER_CLOCK
         factor = 1.0 if donor == library.speed else _core_ratio(library, donor)
-        found += [
+        scaled = [
             _scaled(one, factor, library.speed)
             for one in library._own(operation, donor)
             if one.size == size and not (budgets and low <= one.budget_ns <= high)
         ]
+        found += [one for one in scaled if not any(_contradicts(one, other) for other in found)]
     return tuple(sorted(found, key=_by_cycles))
+
+
+def _contradicts(one: Figure, other: Figure) -> bool:
+    """Whether a core has no more cycles than another, and yet less to do in each."""
+    return (one.cycles - other.cycles) * (one.first_ns - other.first_ns) > 0 or one.cycles == other.cycles
 
 
 @lru_cache(maxsize=4096)

@@ -213,6 +213,29 @@ work:
         out[n] = sums[n];
 }
 
+// a sum that begins anew in a nest which becomes one loop
+extern "C" void sums_of_rows(const float in[96], const float weights[32][96], float out[32]) {
+    for (int i = 0; i < 32; ++i) {
+        float sum = 0;
+    work:
+        for (int j = 0; j < 96; ++j)
+            sum += weights[i][j] * in[j];
+        out[i] = sum + 1.5f;
+    }
+}
+
+// a difference is no accumulator's
+extern "C" void sum_and_difference(const float in[128], const float other[128], float out[2]) {
+    float sum = 0, difference = 0;
+work:
+    for (int i = 0; i < 128; ++i) {
+        sum += in[i] * other[i];
+        difference -= in[i] * other[127 - i];
+    }
+    out[0] = sum;
+    out[1] = difference;
+}
+
 // the greatest of floats and where it stands
 extern "C" void greatest(const float in[256], int &where) {
     int best = -1;

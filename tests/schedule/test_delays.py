@@ -350,6 +350,29 @@ def test_cores_have_the_stages_of_their_names(
     assert found.cycles == stages - 1
 
 
+@pytest.mark.parametrize(
+    ("part", "budget_ns", "kind", "bits", "cycles", "ns"),
+    [
+        # schedule reports: [3/3] (10.5ns) FAddSub_fulldsp <Latency = 2>
+        ("xczu28dr-ffvg1517-2-e", 11.68, "fadd", 32, 2, 10.5),  # jehigh-sd/LTE_Cell_Search
+        ("xczu28dr-ffvg1517-2-e", 11.68, "sqrt", 32, 5, 10.1),
+        ("xczu7ev-ffvc1156-2-e", 21.9, "fadd", 32, 1, 12.6),  # nvchuyen
+        ("xczu7ev-ffvc1156-2-e", 12.0, "fadd", 32, 2, 10.5),  # what fits is taken between the clocks seen
+        ("xcu280-fsvh2892-2L-e", 10.95, "fdiv", 32, 4, 9.31),  # NTHU-CTLAB-24
+        ("xc7z020-clg400-1", 13.14, "fmul", 32, 1, 12.3),  # francesco-ratti
+        ("xc7z020-clg400-1", 14.6, "fadd", 64, 4, 8.23),  # lrmendes98/feup-che
+        ("xc7z020-clg400-1", 4.09, "fadd", 32, 9, 3.35),  # b07901049/1111HLS_labB
+        ("xc7k325t-ffg900-2", 2.92, "fmul", 64, 14, 2.79),  # enrique-01
+    ],
+)
+def test_cores_are_those_of_schedule_reports(
+    part: str, budget_ns: float, kind: str, bits: int, cycles: int, ns: float
+) -> None:
+    delays = Delays(part=part, clock_ns=budget_ns, uncertainty_ns=0.0)
+    found = delays.timing(operation(kind, *[bits] * (1 if kind == "sqrt" else 2), result=bits))
+    assert found == Timing(cycles=cycles, first_ns=ns, last_ns=ns)
+
+
 def test_a_familys_own_core_goes_before_one_that_is_borrowed() -> None:
     """A slow part's adder of one cycle at 29.8 ns, scaled, would fit the 7.3 ns of a fast one."""
     fast = Delays(part="xcu250-figd2104-2L-e", clock_ns=7.3, uncertainty_ns=0.0)

@@ -12,8 +12,10 @@ from hlsgen.schedule.iteration import Carried, Region, readers_of
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.releases import release_of
 
+SEEN_BEHIND = frozenset({"zynq", "artix7"})
+"""Families of which a write behind the core was seen to cost a cycle; the second has the first's fabric."""
 LAST_SEEN_BEHIND = (2024, 1)
-"""The last release of which a write behind the core was seen to cost a cycle of its own."""
+"""The last release of which it was."""
 
 
 class Feedback:
@@ -29,8 +31,8 @@ class Feedback:
         Where a cycle writes and reads registers the choice costs none if it fits in front of the core
         (ssfortynine/GraduationDesign, 2023.1, 10 ns: 4 of 4; MachSuite on a U55C at 5 ns, 2022.2: 5 of 4),
         with the multiplexer of a core that sums behind the inner loop too (CG4002-Team-9/Gesture-AI: 4 of 3).
-        Where neither it nor the write fits, each costs one (zynq: reopeo/xilinx, 2022.2, and
-        bird-wizard/WES_237C, 2024.1: 6 of 4), but for words of memory (7 of 6), and in 2025.2
+        Where neither it nor the write fits, each costs one on zynq up to 2024.1 (reopeo/xilinx, 2022.2, and
+        bird-wizard/WES_237C, 2024.1: 6 of 4); not elsewhere (7 of 6 at 300 MHz on virtexuplus), nor in 2025.2
         (abyanzaim6000-source: 5 of 4).
         """
         cores = [one for one in (edge.source, *self.region.nodes[edge.source].after) if self._is_core(one)]
@@ -45,10 +47,10 @@ class Feedback:
         return replace(edge, source=cores[0], late=late)
 
     def _is_written_behind(self, edge: Carried, core: int) -> bool:
-        """Whether a register of the code's own is written in a cycle behind the core's last one."""
+        """Whether a register is written in a cycle of its own behind the core's last one."""
         write, timing = self.region.nodes[edge.source].operation, self.timings[core]
-        taken = self.region.nodes[edge.target].instruction
-        if write is None or write.kind != "register_write" or taken is None or taken.opcode != "phi":
+        slow = self.delays.library.speed.family in SEEN_BEHIND
+        if write is None or write.kind != "register_write" or not slow:
             return False
         if release_of(self.delays.version) > LAST_SEEN_BEHIND:
             return False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hlsgen.schedule.front_end import INCLUDE
+from hlsgen.schedule.front_end import INCLUDE, compile_to_ir
 from tests.support.schedule_ir import body, front_end_of, needs_llvm, optimised
 
 KERNEL = """#define N 8
@@ -192,6 +192,23 @@ def test_complex_numbers_have_no_checks_for_infinities(tmp_path: Path) -> None:
     ir = front_end_of(tmp_path, source).ir
     assert "__mulsc3" not in ir
     assert ir.count("fmul float") == 4
+
+
+@needs_llvm
+def test_complex_numbers_of_c_s_header_need_no_std(tmp_path: Path) -> None:
+    """Aswin-Raj-K/Pulse-Doppler-Radar radarProcessor.hpp: ten loops did not compile."""
+    source = "#include <complex.h>\nfloat top(complex<float> *x) { return x->real(); }\n"
+    assert " float @_Z3top" in front_end_of(tmp_path, source).ir
+
+
+@needs_llvm
+def test_a_kernel_may_have_a_header_of_that_name(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "complex.h").write_text("struct complex { int re, im; };\n")
+    source = tmp_path / "kernel.cpp"
+    source.write_text("#include <complex.h>\nint top(complex *x) { return x->re + x->im; }\n")
+    assert " i32 @_Z3top" in compile_to_ir([source], include_folders=[folder]).ir
 
 
 @needs_llvm

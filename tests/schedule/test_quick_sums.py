@@ -47,6 +47,13 @@ def test_only_what_waits_for_itself_is_quick() -> None:
     assert scheduled("apart", "2023.2").depth > scheduled("total", "2023.2").depth
 
 
+@pytest.mark.parametrize(("clock_ns", "interval"), [(10.0, 1), (5.0, 3)])
+def test_slower_clocks_have_quick_adders_too(clock_ns: float, interval: int) -> None:
+    """A-Duc/LLama2_110M-Inference_Architecture_on_FPGA kernel_matmul.cpp:26, 2025.1
+    (fadd_32ns_32ns_32_2_no_dsp_1), and ARTS-Laboratory, 2024.1, at 5 ns (FAddSub_nodsp of 3 cycles)."""
+    assert scheduled("total", "2025.1", ("xcu250-figd2104-2L-e", clock_ns)).interval == interval
+
+
 def test_other_families_have_one_adder() -> None:
     """At 10 ns both adders take 3 cycles (reports of zynquplus, 2022.2 and 2023.1)."""
     assert scheduled("total", "2022.2", ZU9).interval == scheduled("total", "2023.2", ZU9).interval == 3

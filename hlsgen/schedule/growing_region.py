@@ -19,6 +19,7 @@ from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, passing_by, reverse_postorder
 from hlsgen.schedule.copied_words import words_of_copy
 from hlsgen.schedule.divisions import instead_of_division
+from hlsgen.schedule.equal_counters import with_counter
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING, library_function
 from hlsgen.schedule.ir import Constant, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
@@ -310,9 +311,10 @@ class GrowingRegion:
         self, one: Instruction, address: Address, block: str, bits: int, *, writes: bool, after: list[int]
     ) -> int:
         """The node of an access to a memory."""
-        interval = self.owner.addresses.interval
-        memory = memory_at(address, self.owner.definitions, self.owner.memories, interval)
-        where = locate(memory, address.offset, interval, self.owner.addresses.residue)
+        owner, addresses = self.owner, self.owner.addresses
+        memory = memory_at(address, owner.definitions, owner.memories, addresses.interval)
+        offset = with_counter(address.offset, memory, bits, block, self.region, owner.function, addresses)
+        where = locate(memory, offset, addresses.interval, addresses.residue)
         storage = memory.storage
         kinds = {"axi": ("axi_read", "axi_write"), "register": ("register_read", "register_write")}
         kind = kinds.get(storage, ("load", "store"))[writes]

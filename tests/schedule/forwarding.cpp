@@ -52,6 +52,27 @@ extern "C" void sum_in_place(const float a[64][128], float y[64]) {
     }
 }
 
+// a shift register whose first word the last iteration writes, and one whose first word any iteration may read
+extern "C" void shifted(unsigned char taps[8], unsigned char x) {
+work:
+    for (int i = 7; i >= 0; i--) {
+        if (i == 0)
+            taps[0] = x;
+        else
+            taps[i] = taps[i - 1];
+    }
+}
+
+extern "C" void shifted_from(unsigned char taps[8], unsigned char x, unsigned which) {
+work:
+    for (int i = 7; i >= 0; i--) {
+        if (which == 0)
+            taps[0] = x;
+        else
+            taps[i] = taps[i - 1];
+    }
+}
+
 // the word is written in front of the loop, and changed under a condition
 extern "C" void syndromes(const int received[255], const int table[256], int out[21]) {
     int sums[21];

@@ -29,6 +29,8 @@ MEASURED = [
     ("sum_in_place", "2020.2", ZYNQ, 4, None),
     # from 2021.2 on in a register of its own, whose write does not fit behind 2.34 ns: 7 in public reports
     ("sum_in_place", "2022.2", U200, 7, None),
+    # GoodKook/ETRI-0.5um-CMOS-MPW-Std-Cell-DK FIR8.cpp:51: taps[0] where i is 0 is taps[i]
+    ("shifted", "2025.1", ZYNQ, 1, None),
     # caohy168/bbp_vcu128 rsdecode.cpp:96: known before the loop, so that no iteration reads it
     ("syndromes", "2020.2", U200, 1, None),
     ("syndromes_again", "2020.2", U200, 2, None),
@@ -62,6 +64,10 @@ def schedules(version: str, part: str, clock_ns: float) -> dict[str, LoopSchedul
     front = front_end()
     parts = [schedule_part(part, front.pragmas, target) for part in parts_of(front.ir, "", front.pragmas)]
     return {loop.function: loop for part in parts for loop in part.loops if loop.label == "work"}
+
+
+def test_a_word_that_any_iteration_may_write_is_not_the_counter_s() -> None:
+    assert schedules("2025.1", *ZYNQ)["shifted_from"].interval is None
 
 
 @pytest.mark.parametrize(("function", "version", "target", "interval", "depth"), MEASURED)

@@ -111,6 +111,8 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
         version=report.version[:6],
         kernel_flow=report.flow_target == "vitis",
         reorders_sums=any("-unsafe_math_optimizations" in one.words for one in solution.settings),
+        axi_latency=_number("-m_axi_latency", solution),
+        axi_widest_bits=_number("-m_axi_max_widen_bitwidth", solution),
     )
     defines = {
         name: value or "1" for name, _, value in (one.partition("=") for one in solution.flags.defines)
@@ -143,6 +145,13 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
         if loop.place is not None
     )
     return Scheduled(loops=tuple(loops), usage=asdict(kernel.usage.csynth))
+
+
+def _number(option: str, solution: VendorSolution) -> int | None:
+    """The value that a solution's config_interface gives an option, if it does."""
+    words = [one.words for one in solution.settings if one.name == "config_interface"]
+    values = [each[at + 1] for each in words for at, word in enumerate(each[:-1]) if word == option]
+    return int(values[-1]) if values and values[-1].isdecimal() else None
 
 
 def _calls_of(loop: LoopSchedule) -> list[int]:

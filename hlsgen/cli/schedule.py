@@ -230,6 +230,8 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
             note(f"{pragma} counts for nothing here")
         for unplaced in kernel.unplaced:
             note(f"{unplaced}; it counts for nothing")
+        for option in kernel.ignored:
+            note(option)
         if verbose:
             for loop in kernel.loops:
                 _print_details(loop)

@@ -161,7 +161,7 @@ def _of_function(
         loops,
         writes_registers=target.delays.writes_registers(sum(loop.parent is None for loop in loops)),
         compares_before=compares_before(target.version),
-        ports=port_rules(target.version, kernel_flow=target.kernel_flow),
+        ports=port_rules(target.version, kernel_flow=target.kernel_flow, widest_bits=target.axi_widest_bits),
         flattens_imperfect=flattens_imperfect(target.version),
         flattens_writes=flattens_writes(target.version),
         tells_chosen=tells_chosen_apart(target.version),

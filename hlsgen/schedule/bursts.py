@@ -60,12 +60,12 @@ class PortRules:
 AS_IP = PortRules()
 
 
-def port_rules(version: str, *, kernel_flow: bool) -> PortRules:
-    """The rules of a release, in the flow of kernels or of IP."""
+def port_rules(version: str, *, kernel_flow: bool, widest_bits: int | None = None) -> PortRules:
+    """The rules of a release, in the flow of kernels or of IP. widest_bits: where a project says it."""
     release = release_of(version)
     return PortRules(
         divides=release <= DIVIDES,
-        widest=WIDEST if kernel_flow else 0,
+        widest=(WIDEST if kernel_flow else 0) if widest_bits is None else widest_bits // 8,
         joins_volatile=release <= JOINS_VOLATILE,
     )
 

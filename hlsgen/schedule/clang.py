@@ -31,7 +31,7 @@ FLAGS = (
     *("-fconstexpr-steps=1000000000", "-fconstexpr-depth=100000"),
     *("-ftemplate-depth=10000", "-fbracket-depth=10000"),
     *("-Wno-error", "-Wno-c++11-narrowing", "-Wno-invalid-constexpr", "-Wno-register"),
-    "-Wno-reserved-user-defined-literal",
+    *("-Wno-reserved-user-defined-literal", "-Wno-parentheses"),
 )
 HEADERS = ("-target", "x86_64-linux-musl")
 """The machine that files are preprocessed for: one whose C and C++ library comes with the compiler."""

@@ -6,7 +6,7 @@ import math
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +18,15 @@ from hlsgen.schedule.speed import is_known
 NEWEST_VERSION = "2024.2"
 MAX_CONFIG_BYTES = 1 << 20
 _ON = ("1", "true", "on")
+REORDERS = "syn.compile.unsafe_math_optimizations"
+AXI_LATENCY = "syn.interface.m_axi_latency"
+AXI_WIDEST = "syn.interface.m_axi_max_widen_bitwidth"
+OBEYED = frozenset({REORDERS, AXI_LATENCY, AXI_WIDEST})
+SCHEDULES = (
+    *("syn.array_partition.", "syn.compile.", "syn.dataflow.", "syn.interface.m_axi_", "syn.op."),
+    *("syn.schedule.", "syn.storage.", "syn.unroll."),
+)
+"""Families of a configuration's options that change what is scheduled."""
 _UNITS = {"mhz": lambda value: 1000 / value, "ghz": lambda value: 1 / value, "ns": lambda value: value}
 _AMOUNT = re.compile(r"^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z%]*)\s*$", re.IGNORECASE)
 
@@ -36,6 +45,12 @@ class Target:
     """Whether it is built as a kernel of a card (v++), where pointers are AXI ports, or as an IP."""
     reorders_sums: bool = False
     """Whether the tool may reorder sums of floating-point numbers (unsafe_math_optimizations)."""
+    axi_latency: int | None = None
+    """Cycles that the memory behind an AXI port takes of which no pragma says it (m_axi_latency); None: 64 in
+    the flow of kernels, 0 in that of IP."""
+    axi_widest_bits: int | None = None
+    """Up to how many bits neighbouring words of such a port are joined (m_axi_max_widen_bitwidth); None: 512
+    in the flow of kernels, none in that of IP."""
 
     def __post_init__(self) -> None:
         """Raises DesignError: there is no such part, release or clock."""
@@ -63,6 +78,7 @@ class Target:
             uncertainty_ns=self.uncertainty_ns,
             kernel_flow=self.kernel_flow,
             reorders_sums=self.reorders_sums,
+            axi_latency=self.axi_latency,
         )
 
 
@@ -80,6 +96,8 @@ class Component:
     directives: tuple[Directive, ...] = ()
     folder: Path | None = None
     """Places in files below it are said from there."""
+    ignored: tuple[str, ...] = ()
+    """Options of its configuration that may change a schedule and are not obeyed, each with its place."""
 
 
 PLACES = ("*.cfg", "vitis/*.cfg", "front/vitis/*.cfg")
@@ -124,12 +142,15 @@ def read_config(path: Path) -> Component | None:
             clock_ns=reader.nanoseconds("clock", 0.0),
             uncertainty_ns=reader.uncertainty(),
             kernel_flow=reader.one("flow_target", "vivado") == "vitis",
-            reorders_sums=reader.one("syn.compile.unsafe_math_optimizations", "0").lower() in _ON,
+            reorders_sums=reader.one(REORDERS, "0").lower() in _ON,
+            axi_latency=reader.count(AXI_LATENCY),
+            axi_widest_bits=reader.count(AXI_WIDEST),
         ),
         include_folders=includes,
         defines=defines,
         flags=flags,
         directives=tuple(configured_directives(text, str(path))),
+        ignored=tuple(reader.ignored()),
     )
 
 
@@ -208,6 +229,23 @@ class _Config:
                 )
             )
         return value
+
+    def count(self, key: str) -> int | None:
+        """A whole number; None where it is not said."""
+        if key not in self.values:
+            return None
+        line, text = self.values[key][-1]
+        if not re.fullmatch(r"[0-9]{1,6}", text):
+            message = f"{key} is {text!r}, which is no whole number"
+            place = Place(file=str(self.path), line=line, column=1)
+            raise DesignError(Problem(message=message, fix=f"{key}=64", place=place))
+        return int(text)
+
+    def ignored(self) -> Iterator[str]:
+        """The options that may change a schedule and are not obeyed."""
+        for key, found in self.values.items():
+            if key.startswith(SCHEDULES) and key not in OBEYED:
+                yield from (f"{self.path}:{line}: {key} is not obeyed" for line, _ in found)
 
     def uncertainty(self) -> float | None:
         if "clock_uncertainty" not in self.values:

@@ -88,6 +88,8 @@ class Delays:
     """Whether it is built as a kernel of a card (v++), where memory answers later, not as an IP."""
     reorders_sums: bool = False
     """Whether sums of floating-point numbers may be reordered before they are scheduled."""
+    axi_latency: int | None = None
+    """Cycles of the memory behind AXI ports of which no pragma says it; None: what the flow has."""
     figures: Path = PACKAGED
 
     @cached_property
@@ -292,7 +294,9 @@ class Delays:
     def _axi(self, operation: Operation) -> Timing:
         """An access to an AXI memory port fills its cycles: the adapter's delay is said to be the budget."""
         kind, latency = operation.kind, operation.latency
-        latency = (KERNEL_LATENCY if self.kernel_flow else 0) if latency is None else latency
+        usual = KERNEL_LATENCY if self.kernel_flow else 0
+        usual = usual if self.axi_latency is None else self.axi_latency
+        latency = usual if latency is None else latency
         more = max(0, latency - 1)
         cycles = 0
         if kind == "axi_read_request":

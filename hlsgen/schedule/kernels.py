@@ -146,6 +146,7 @@ def _whole(
         seconds=seconds,
         dropped=(*compiled.front.dropped, *lost),
         unplaced=compiled.front.unplaced,
+        ignored=component.ignored,
         too_large=tuple(part.too_large for part in parts if part.too_large),
         usage=usage_of([part.usage for part in parts], Areas(delays=target.delays), target.kernel_flow),
     )

@@ -194,6 +194,8 @@ class KernelSchedule:
     dropped: tuple[Pragma, ...] = ()
     """Pragmas that count for nothing: they name what does not exist, or stand where no pragma can."""
     unplaced: tuple[Unplaced, ...] = ()
+    ignored: tuple[str, ...] = ()
+    """Options of its configuration that may change a schedule and are not obeyed."""
     too_large: tuple[str, ...] = ()
     """Why nothing is said of parts of it: of their loops, and of what they take."""
 
@@ -216,6 +218,7 @@ class KernelSchedule:
             "dropped_pragmas": [str(one) for one in self.dropped],
             "errors_measured": HELD_OUT.as_json(),
             "unplaced_directives": [str(one) for one in self.unplaced],
+            "ignored_options": list(self.ignored),
             "too_large": list(self.too_large),
         }
 

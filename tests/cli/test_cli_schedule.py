@@ -192,3 +192,28 @@ def test_directives_of_a_script_and_of_a_configuration(folder: Path) -> None:
     assert (kernel["kernel"], kernel["clock_ns"]) == ("slow", 5.0)
     assert kernel["loops"][0]["ii"] == 1 and kernel["unplaced_directives"] == []
     assert "no directive" in failure(1, "schedule", "slow.cpp", "--directives", "slow.cpp")
+
+
+@needs_llvm
+def test_options_of_a_configuration_are_obeyed_or_named(folder: Path) -> None:
+    """Words that lie apart are asked for one by one, and wait for the memory behind their port."""
+    (folder / "port.cpp").write_text(
+        "void port(const int *in, int out[64]) {\n"
+        "#pragma HLS interface m_axi port=in\n"
+        "    for (int i = 0; i < 64; i++) out[i] = in[2 * i];\n"
+        "}\n",
+        encoding="utf-8",
+    )
+    plain = CONFIG.format(name="port")
+    asked = plain + "syn.interface.m_axi_latency=64\nsyn.compile.pipeline_loops=0\n"
+    depths = []
+    for text in (plain, asked):
+        (folder / "port.cfg").write_text(text, encoding="utf-8")
+        (kernel,) = documented(0, "port.cfg")["kernels"]
+        depths.append(kernel["loops"][0]["depth_estimated"])
+    assert depths[1] - depths[0] == 63
+    line = asked.splitlines().index("syn.compile.pipeline_loops=0") + 1
+    assert kernel["ignored_options"] == [f"port.cfg:{line}: syn.compile.pipeline_loops is not obeyed"]
+    assert "pipeline_loops is not obeyed" in run("schedule", "port.cfg").stderr
+    (folder / "port.cfg").write_text(plain + "syn.interface.m_axi_latency=long\n", encoding="utf-8")
+    assert "is 'long', which is no whole number" in failure(1, "schedule", "port.cfg")

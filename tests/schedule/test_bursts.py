@@ -48,10 +48,12 @@ def front_end() -> FrontEnd:
 
 
 @functools.cache
-def schedules(version: str, kernel_flow: bool) -> dict[str, LoopSchedule]:
+def schedules(version: str, kernel_flow: bool, widest: int | None = None) -> dict[str, LoopSchedule]:
     from hlsgen.schedule.analysis import schedule_part
 
-    target = Target(part="xczu7ev", clock_ns=10.0, version=version, kernel_flow=kernel_flow)
+    target = Target(
+        part="xczu7ev", clock_ns=10.0, version=version, kernel_flow=kernel_flow, axi_widest_bits=widest
+    )
     front = front_end()
     parts = [schedule_part(part, front.pragmas, target) for part in parts_of(front.ir, "", front.pragmas)]
     return {loop.function: loop for part in parts for loop in part.loops if loop.label == "work"}
@@ -89,6 +91,13 @@ def test_words_are_joined_where_their_address_tells_that_they_begin_at_a_wide_on
     kernels = schedules("2020.2", True)
     assert [kernels[function].interval for function in ("a_song", "from_anywhere")] == [1, 4]
     assert kernels["a_song"].depth == 3
+
+
+def test_a_project_says_how_wide_words_may_become() -> None:
+    """UG1399, config_interface -m_axi_max_widen_bitwidth, where no pragma says it."""
+    wide = [schedules("2023.2", True, bits)["sixteen_read"].interval for bits in (0, 128, 512)]
+    assert wide == [16, 4, 1]
+    assert schedules("2023.2", True, 512)["sixteen_in_fours"].interval == 4
 
 
 def test_a_pragma_says_how_wide_words_may_become() -> None:

@@ -234,6 +234,12 @@ def test_types_that_no_header_of_the_vendor_s_brings_may_be_the_kernel_s(tmp_pat
 
 
 @needs_llvm
+def test_comparisons_in_a_row_compile(tmp_path: Path) -> None:
+    """cuciureansergiu/kv260_svm sobel.cpp:68: an error of Clang's, but none of the vendor's compiler."""
+    assert " i1 @_Z3top" in front_end_of(tmp_path, "bool top(int x) { return 0 <= x < 23; }\n").ir
+
+
+@needs_llvm
 def test_old_standards_compile(tmp_path: Path) -> None:
     source = "#include <ap_int.h>\nint top(register int x) { return ap_int<5>(x) + 1; }\n"
     flags = ["-std=c++0x", "-O0", "-Wall", "-DWIDE=9"]

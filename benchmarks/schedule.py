@@ -148,10 +148,13 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
 
 
 def _number(option: str, solution: VendorSolution) -> int | None:
-    """The value that a solution's config_interface gives an option, if it does."""
-    words = [one.words for one in solution.settings if one.name == "config_interface"]
-    values = [each[at + 1] for each in words for at, word in enumerate(each[:-1]) if word == option]
-    return int(values[-1]) if values and values[-1].isdecimal() else None
+    """The value that a solution's config_interface gives an option at last, by its script or else its log."""
+    said = [" ".join(one.words) for one in solution.settings if one.name == "config_interface"]
+    if not said and solution.folder.is_dir():
+        logs = (log.read_text(encoding="utf-8", errors="replace") for log in solution.folder.glob("*.log"))
+        said = [line for log in logs for line in log.splitlines() if "config_interface" in line]
+    values = re.findall(rf"{option}[= ](\d+)", "\n".join(said))
+    return int(values[-1]) if values else None
 
 
 def _calls_of(loop: LoopSchedule) -> list[int]:

@@ -22,11 +22,10 @@ REORDERS = "syn.compile.unsafe_math_optimizations"
 AXI_LATENCY = "syn.interface.m_axi_latency"
 AXI_WIDEST = "syn.interface.m_axi_max_widen_bitwidth"
 OBEYED = frozenset({REORDERS, AXI_LATENCY, AXI_WIDEST})
-SCHEDULES = (
-    *("syn.array_partition.", "syn.compile.", "syn.dataflow.", "syn.interface.m_axi_", "syn.op."),
-    *("syn.schedule.", "syn.storage.", "syn.unroll."),
+SCHEDULES = re.compile(
+    r"syn\.(?:interface\.m_axi_|(?:array_partition|compile|dataflow|op|schedule|storage|unroll)(?:\.|$))"
 )
-"""Families of a configuration's options that change what is scheduled."""
+"""Families of a configuration's options that may change what is scheduled (`syn.op=op:mul impl:dsp`)."""
 _UNITS = {"mhz": lambda value: 1000 / value, "ghz": lambda value: 1 / value, "ns": lambda value: value}
 _AMOUNT = re.compile(r"^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z%]*)\s*$", re.IGNORECASE)
 
@@ -244,7 +243,7 @@ class _Config:
     def ignored(self) -> Iterator[str]:
         """The options that may change a schedule and are not obeyed."""
         for key, found in self.values.items():
-            if key.startswith(SCHEDULES) and key not in OBEYED:
+            if SCHEDULES.match(key) and key not in OBEYED:
                 yield from (f"{self.path}:{line}: {key} is not obeyed" for line, _ in found)
 
     def uncertainty(self) -> float | None:

@@ -88,7 +88,12 @@ def read_figures(path: Path = PACKAGED) -> tuple[Figure, ...]:
         return tuple(_figure(row) for row in csv.DictReader(file))
 
 
-_VERSIONS = {"all": (0.0, math.inf), "-2022": (0.0, 2022.9), "2023-": (NEW_COMPARATORS, math.inf)}
+_VERSIONS = {
+    "all": (0.0, math.inf),
+    "-2022": (0.0, 2022.9),
+    "2022-": (2022.1, math.inf),
+    "2023-": (NEW_COMPARATORS, math.inf),
+}
 
 
 def _figure(row: dict[str, str]) -> Figure:

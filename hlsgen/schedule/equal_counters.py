@@ -25,7 +25,7 @@ def with_counter(
     function: Function,
     addresses: Addresses,
 ) -> Linear:
-    """The offset of an access of `bits` bits, by the counter that has its index's value in a block.
+    """The offset of a write of `bits` bits, by the counter that has its index's value in a block.
 
     It stays as it is for memories of several banks, whose constant indices tell the bank.
     """

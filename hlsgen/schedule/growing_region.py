@@ -313,7 +313,9 @@ class GrowingRegion:
         """The node of an access to a memory."""
         owner, addresses = self.owner, self.owner.addresses
         memory = memory_at(address, owner.definitions, owner.memories, addresses.interval)
-        offset = with_counter(address.offset, memory, bits, block, self.region, owner.function, addresses)
+        offset = address.offset
+        if writes:
+            offset = with_counter(offset, memory, bits, block, self.region, owner.function, addresses)
         where = locate(memory, offset, addresses.interval, addresses.residue)
         storage = memory.storage
         kinds = {"axi": ("axi_read", "axi_write"), "register": ("register_read", "register_write")}

@@ -205,7 +205,7 @@ def test_options_of_a_configuration_are_obeyed_or_named(folder: Path) -> None:
         encoding="utf-8",
     )
     plain = CONFIG.format(name="port")
-    asked = plain + "syn.interface.m_axi_latency=64\nsyn.compile.pipeline_loops=0\n"
+    asked = plain + "syn.interface.m_axi_latency=64\nsyn.compile.pipeline_loops=0\nsyn.op=op:mul impl:dsp\n"
     depths = []
     for text in (plain, asked):
         (folder / "port.cfg").write_text(text, encoding="utf-8")
@@ -213,7 +213,10 @@ def test_options_of_a_configuration_are_obeyed_or_named(folder: Path) -> None:
         depths.append(kernel["loops"][0]["depth_estimated"])
     assert depths[1] - depths[0] == 63
     line = asked.splitlines().index("syn.compile.pipeline_loops=0") + 1
-    assert kernel["ignored_options"] == [f"port.cfg:{line}: syn.compile.pipeline_loops is not obeyed"]
+    assert kernel["ignored_options"] == [
+        f"port.cfg:{line}: syn.compile.pipeline_loops is not obeyed",
+        f"port.cfg:{line + 1}: syn.op is not obeyed",
+    ]
     assert "pipeline_loops is not obeyed" in run("schedule", "port.cfg").stderr
     (folder / "port.cfg").write_text(plain + "syn.interface.m_axi_latency=long\n", encoding="utf-8")
     assert "is 'long', which is no whole number" in failure(1, "schedule", "port.cfg")

@@ -373,6 +373,17 @@ def test_cores_are_those_of_schedule_reports(
     assert found == Timing(cycles=cycles, first_ns=ns, last_ns=ns)
 
 
+def test_what_reports_of_2020_and_of_later_releases_have_is_kept_apart() -> None:
+    """fpext at 7.3 ns on virtexuplus, grade 1: [2/2] (1.67ns) in 2020.2, [1/1] (6.97ns) in 2023.2."""
+    cycles = [
+        Delays(part="xcvu9p-flga2104-1-e", version=version, clock_ns=10.0)
+        .timing(operation("fpext", 32, result=64))
+        .cycles
+        for version in ("2020.2", "2023.2")
+    ]
+    assert cycles == [1, 0]
+
+
 def test_a_familys_own_core_goes_before_one_that_is_borrowed() -> None:
     """A slow part's adder of one cycle at 29.8 ns, scaled, would fit the 7.3 ns of a fast one."""
     fast = Delays(part="xcu250-figd2104-2L-e", clock_ns=7.3, uncertainty_ns=0.0)

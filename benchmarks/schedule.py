@@ -36,12 +36,14 @@ from schedule_told import FILES, find_told, read_told
 from schedule_truth import Expected, expected_loops, unfit, with_sources_beside
 
 from hlsgen.base.errors import DesignError
+from hlsgen.schedule.configuration import Configuration
 from hlsgen.schedule.results import LoopSchedule
 from hlsgen.vendor.solution import REPORT, VendorSolution, find_solutions, read_solution
 
 JSON = Path("build/benchmarks/schedule.json")
 RIGHT, WRONG, UNDECIDED, NOT_FOUND, FAILED = "right", "wrong", "undecided", "not found", "failed"
 MOST_SHOWN = 60
+_INTERFACE = re.compile(r"\bconfig_interface\s.*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,15 +106,14 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
     from hlsgen.schedule.kernels import schedule_components
 
     report = solution.report
-    target = Target(
-        part=report.part,
-        clock_ns=report.clock_ns or 10.0,
-        uncertainty_ns=solution.uncertainty_ns,
-        version=report.version[:6],
-        kernel_flow=report.flow_target == "vitis",
-        reorders_sums=any("-unsafe_math_optimizations" in one.words for one in solution.settings),
-        axi_latency=_number("-m_axi_latency", solution),
-        axi_widest_bits=_number("-m_axi_max_widen_bitwidth", solution),
+    target = _options(solution).obeyed(
+        Target(
+            part=report.part,
+            clock_ns=report.clock_ns or 10.0,
+            uncertainty_ns=solution.uncertainty_ns,
+            version=report.version[:6],
+            kernel_flow=report.flow_target == "vitis",
+        )
     )
     defines = {
         name: value or "1" for name, _, value in (one.partition("=") for one in solution.flags.defines)
@@ -147,14 +148,23 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
     return Scheduled(loops=tuple(loops), usage=asdict(kernel.usage.csynth))
 
 
-def _number(option: str, solution: VendorSolution) -> int | None:
-    """The value that a solution's config_interface gives an option at last, by its script or else its log."""
-    said = [" ".join(one.words) for one in solution.settings if one.name == "config_interface"]
-    if not said and solution.folder.is_dir():
+def _options(solution: VendorSolution) -> Configuration:
+    """The options of a solution; those of the interface from its log, where no script is kept."""
+    from hlsgen.designfile.tcl_commands import TclCommand
+    from hlsgen.schedule.tcl_script import options_said
+
+    options = dict(solution.options)
+    asked = any(key.startswith("syn.interface.") for key in options)
+    if not asked and solution.folder.is_dir():
         logs = (log.read_text(encoding="utf-8", errors="replace") for log in solution.folder.glob("*.log"))
-        said = [line for log in logs for line in log.splitlines() if "config_interface" in line]
-    values = re.findall(rf"{option}[= ](\d+)", "\n".join(said))
-    return int(values[-1]) if values else None
+        said = [_INTERFACE.search(line) for log in logs for line in log.splitlines()]
+        lines = [TclCommand(words=tuple(found[0].split()), line=1) for found in said if found]
+        options |= options_said(lines)
+    return Configuration(
+        path=solution.folder,
+        values={key: [(1, value)] for key, value in options.items()},
+        folder=solution.folder,
+    )
 
 
 def _calls_of(loop: LoopSchedule) -> list[int]:

@@ -15,6 +15,7 @@ from hlsgen.base.errors import DesignError
 from hlsgen.designfile.tcl_commands import TclCommand, commands
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.schedule.directives import Directive, directives_of
+from hlsgen.schedule.tcl_script import options_said
 from hlsgen.vendor.project_files import CODE, Finder, bases_of, sorted_flags
 from hlsgen.vendor.report import Stage, SynthesisReport
 from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution, read_inputs
@@ -202,7 +203,7 @@ def read_logged(path: Path, root: Path) -> VendorSolution:
         include_folders=tuple(dict.fromkeys(folder for folder in folders if folder)),
         flags=flags,
         directives=_directives(path, script, finder),
-        settings=tuple(one for one in script if one.name.startswith("config_")),
+        options=options_said(one for one in script if one.name.startswith("config_")),
         pragmas=(),
         report=SynthesisReport(
             path=path,

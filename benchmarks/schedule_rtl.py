@@ -9,15 +9,15 @@ made of is read from the solution around it; of a packaged IP without one from t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from schedule_rtl_sources import Code, inputs_of, text_of
 
 from hlsgen.base.errors import DesignError
-from hlsgen.designfile.tcl_commands import TclCommand
 from hlsgen.designfile.text_files import refuse
+from hlsgen.schedule.configuration import UNCERTAINTY, amount
 from hlsgen.vendor.report import Stage, SynthesisReport
 from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution
 
@@ -176,7 +176,7 @@ def read_emitted(folder: Path, root: Path) -> VendorSolution:
         include_folders=given.include_folders,
         flags=given.flags,
         directives=given.directives,
-        settings=given.settings,
+        options=given.options,
         pragmas=(),
         report=SynthesisReport(
             path=folder,
@@ -188,7 +188,7 @@ def read_emitted(folder: Path, root: Path) -> VendorSolution:
             clock_ns=rtl.clock_ns,
         ),
         loops=tuple(_loops(rtl, Code(given))),
-        uncertainty_ns=_uncertainty(given.settings, rtl.clock_ns),
+        uncertainty_ns=_uncertainty(given.options, rtl.clock_ns),
         budget_ns=None,
     )
 
@@ -212,12 +212,5 @@ def _loops(rtl: Emitted, code: Code) -> Iterator[VendorLoop]:
             )
 
 
-def _uncertainty(settings: Sequence[TclCommand], clock_ns: float) -> float | None:
-    for one in settings:
-        if one.name == "set_clock_uncertainty":
-            value = next(iter(one.values()[1]), "")
-            number = re.fullmatch(r"([\d.]+)(%|ns)?", value)
-            if number:
-                told = float(number[1])
-                return told * clock_ns / 100 if number[2] == "%" else told
-    return None
+def _uncertainty(options: Mapping[str, str], clock_ns: float) -> float | None:
+    return amount(options[UNCERTAINTY], clock_ns) if UNCERTAINTY in options else None

@@ -144,7 +144,7 @@ def _only(sources: Sequence[Path], directives: Sequence[Directive] = ()) -> Solu
         include_folders=(),
         flags=CompilerFlags(),
         directives=tuple(directives),
-        settings=(),
+        options={},
     )
 
 

@@ -12,16 +12,16 @@ Where the text tells no release, or one that is not known here, the newest one i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from schedule_truth import NEWEST, OLDEST
 
-from hlsgen.designfile.tcl_commands import TclCommand, commands
+from hlsgen.designfile.tcl_commands import commands
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.schedule.directives import Directive, directives_of
+from hlsgen.schedule.tcl_script import options_said
 from hlsgen.vendor.project_files import CompilerFlags
 from hlsgen.vendor.report import Stage, SynthesisReport
 from hlsgen.vendor.solution import VendorLoop, VendorSolution
@@ -83,7 +83,7 @@ def read_told(path: Path, root: Path) -> VendorSolution:
         include_folders=tuple(_inside(path, root, name) for name in told.include),
         flags=CompilerFlags(defines=tuple(told.defines)),
         directives=_directives(path, root, told.directives),
-        settings=_settings(path, told.settings),
+        options=options_said(commands(path, "\n".join(told.settings))),
         pragmas=(),
         report=SynthesisReport(
             path=path,
@@ -112,10 +112,6 @@ def _directives(path: Path, root: Path, name: str) -> tuple[Directive, ...]:
         return ()
     script = _inside(path, root, name)
     return tuple(directives_of(commands(script, read_text(script)), str(script)))
-
-
-def _settings(path: Path, settings: Sequence[str]) -> tuple[TclCommand, ...]:
-    return tuple(one for one in commands(path, "\n".join(settings)) if one.name.startswith("config_"))
 
 
 def _loop(one: ToldLoop) -> VendorLoop:

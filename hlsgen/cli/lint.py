@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from hlsgen.cli.console import as_json_option, print_json, reporting
-from hlsgen.cli.schedule import Asked, print_schedules, scheduled_files, target_options
+from hlsgen.cli.schedule import print_schedules, scheduled_files
+from hlsgen.cli.scheduled import Asked, target_options
 
 
 @click.command()

@@ -2,141 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
 
 from hlsgen.cli.console import as_json_option, note, print_json, reporting, show, working
+from hlsgen.cli.scheduled import Asked, components_of, target_options
 
 if TYPE_CHECKING:
     from hlsgen.base.progress import Progress
-    from hlsgen.schedule.component import Component
     from hlsgen.schedule.results import KernelSchedule, LoopSchedule
     from hlsgen.schedule.usage import Usage
-
-
-def target_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say for what C++ files are scheduled; the command gets them as `asked`."""
-
-    @functools.wraps(command)
-    def wrapped(
-        top: str,
-        part: str,
-        clock: str,
-        uncertainty: str | None,
-        tool_version: str,
-        flow: str,
-        folders: tuple[str, ...],
-        defines: tuple[str, ...],
-        scripts: tuple[str, ...],
-        **rest: Any,
-    ) -> None:
-        asked = Asked(
-            top=top,
-            part=part,
-            clock=clock,
-            uncertainty=uncertainty,
-            version=tool_version,
-            flow=flow,
-            folders=tuple(Path(folder) for folder in folders),
-            defines=defines,
-            scripts=tuple(Path(script) for script in scripts),
-        )
-        command(asked=asked, **rest)
-
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
-
-
-_OPTIONS = (
-    click.option("--top", default="", metavar="NAME", help="The kernel's function [what nothing calls]."),
-    click.option(
-        "--part", default="xcu200-fsgd2104-2-e", show_default=True, metavar="PART", help="The device."
-    ),
-    click.option("--clock", default="300MHz", show_default=True, metavar="CLOCK", help="300MHz, 3.33ns."),
-    click.option("--uncertainty", metavar="TIME", help="Kept back of the clock, ns or % [27%]."),
-    click.option(
-        "--tool-version", default="2024.2", show_default=True, metavar="RELEASE", help="Of Vitis HLS."
-    ),
-    click.option(
-        "--flow",
-        type=click.Choice(["vitis", "vivado"]),
-        default="vitis",
-        show_default=True,
-        help="A kernel of a card, or an IP.",
-    ),
-    click.option(
-        "-I",
-        "folders",
-        multiple=True,
-        type=click.Path(exists=True, file_okay=False),
-        metavar="DIR",
-        help="Look for included headers there too.",
-    ),
-    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro."),
-    click.option(
-        "--directives",
-        "scripts",
-        multiple=True,
-        type=click.Path(exists=True, dir_okay=False),
-        metavar="FILE",
-        help="Obey directives of a Tcl script (read, not run) or a configuration.",
-    ),
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What the options say of the kernel in C++ files, and of its target."""
-
-    top: str
-    part: str
-    clock: str
-    uncertainty: str | None
-    version: str
-    flow: str
-    folders: tuple[Path, ...]
-    defines: tuple[str, ...]
-    scripts: tuple[Path, ...]
-
-    def component(self, files: Sequence[Path]) -> Component:
-        """The kernel of those files. Raises DesignError: a time, or a script, cannot be read."""
-        from hlsgen.base.errors import DesignError, Problem
-        from hlsgen.schedule.component import Component, Target, amount
-        from hlsgen.schedule.directives import read_directives
-
-        if self.clock.strip().replace(".", "", 1).isdigit():
-            message = f"the clock {self.clock} has no unit"
-            fix = f"{self.clock}MHz or {self.clock}ns"
-            raise DesignError(Problem(message=message, fix=fix))
-        clock_ns = amount(self.clock)
-        kept = None if self.uncertainty is None else amount(self.uncertainty, clock_ns or 0.0)
-        if clock_ns is None or (self.uncertainty is not None and kept is None):
-            wrong = self.clock if clock_ns is None else self.uncertainty
-            raise DesignError(Problem(message=f"{wrong!r} is no time", fix="as 300MHz, 3.33ns or 27%"))
-        target = Target(
-            part=self.part,
-            clock_ns=clock_ns,
-            uncertainty_ns=kept,
-            version=self.version,
-            kernel_flow=self.flow == "vitis",
-        )
-        macros = dict(one.partition("=")[::2] for one in self.defines)
-        return Component(
-            top=self.top,
-            files=tuple(files),
-            target=target,
-            include_folders=self.folders,
-            defines={name: value or "1" for name, value in macros.items()},
-            directives=tuple(one for script in self.scripts for one in read_directives(script)),
-        )
 
 
 @click.command()
@@ -144,7 +24,7 @@ class Asked:
     "paths",
     nargs=-1,
     required=True,
-    metavar="BUILD_DIR|CONFIG|FILE...",
+    metavar="BUILD_DIR|SOLUTION|SCRIPT|CONFIG|FILE...",
     type=click.Path(exists=True, path_type=Path),
 )
 @target_options
@@ -153,9 +33,11 @@ class Asked:
 def schedule(paths: tuple[Path, ...], asked: Asked, verbose: bool, as_json: bool) -> None:
     """The II of every pipelined loop, before any vendor tool runs.
 
-    Of a folder that hlsgen build wrote, a configuration file of Vitis HLS, or C++ files of your own: their
-    code is compiled to LLVM IR, whose ports, recurrences and chains tell the II, the depth and the longest
-    chain. Needs `pip install 'hlsgen[schedule]'`. docs/schedule.md says how far to trust it.
+    Of a folder that hlsgen build wrote, of a project of Vitis HLS (its solution, the Tcl script that makes
+    it, which is read and not run, or its configuration), or of C++ files of your own: their code is compiled
+    to LLVM IR, whose ports, recurrences and chains tell the II, the depth and the longest chain. Options go
+    before what a project says. Needs `pip install 'hlsgen[schedule]'`. docs/schedule.md says how far to
+    trust it.
 
     Ends with 0 if every loop meets its II and the clock, with 1 if one does not.
     """
@@ -176,27 +58,11 @@ def scheduled_files(files: Sequence[Path], asked: Asked, as_json: bool) -> list[
 
 
 def _scheduled(paths: Sequence[Path], asked: Asked, progress: Progress) -> list[KernelSchedule]:
-    from hlsgen.base.errors import DesignError, Problem
-    from hlsgen.schedule.component import read_config
     from hlsgen.schedule.kernels import schedule_build, schedule_components
 
-    found: list[KernelSchedule] = []
-    components: list[Component] = []
-    files: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            found += schedule_build(path, earlier=path, progress=progress)[0]
-        elif path.suffix in (".cfg", ".ini"):
-            component = read_config(path)
-            if component is None:
-                raise DesignError(
-                    Problem(message=f"{path} names no syn.top", fix="the configuration of a kernel")
-                )
-            components.append(component)
-        else:
-            files.append(path)
-    components += [asked.component(files)] if files else []
-    return [*found, *(schedule_components(components, progress=progress) if components else [])]
+    if len(paths) == 1 and asked.is_a_build(paths[0]):
+        return schedule_build(paths[0], earlier=paths[0], progress=progress)[0]
+    return schedule_components(components_of(paths, asked), progress=progress)
 
 
 def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> None:

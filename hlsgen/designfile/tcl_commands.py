@@ -1,13 +1,14 @@
 """Commands of the Tcl scripts that the vendor's tools write and read: words, and nothing evaluated.
 
 Enough of Tcl for script.tcl and directives.tcl: comments, braces, quotes, and lines continued with a
-backslash. Variables and commands in brackets stay as they are written.
+backslash. Commands in brackets stay as they are written, but for names of the script's own folder; so do
+variables, but for those that a plain `set` of the same script gave a value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,13 @@ from hlsgen.designfile.text_files import refuse
 MOST_COMMANDS = 5_000
 MOST_CHARACTERS = 1 << 20
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s;"{][^\s;]*)')
+_OWN_FOLDER = re.compile(
+    r"\[\s*pwd\s*\]|\[\s*file\s+dirname\s+(?:\[\s*info\s+script\s*\]|\[\s*file\s+normalize\s+\[\s*info\s+script"
+    r"\s*\]\s*\])\s*\]"
+)
+_NORMALISED = re.compile(r"\[\s*file\s+normalize\s+\"?([^\s\[\]\"]+)\"?\s*\]")
+_JOINED = re.compile(r"\[\s*file\s+join\s+([^\[\]\n;]+?)\s*\]")
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*)(?![\w(:]))")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +79,16 @@ _SWITCHES = {
 """Options without a value, which may stand before a place."""
 
 
-def commands(path: Path, text: str) -> Iterator[TclCommand]:
-    """Every command. Raises DesignError: a brace or quote stays open, or the script is too long."""
+def commands(path: Path, text: str, variables: dict[str, str] | None = None) -> Iterator[TclCommand]:
+    """Every command. variables: values by name, which take the place of `$name`; `set` adds to them.
+
+    Raises DesignError: a brace or quote stays open, or the script is too long.
+    """
     if len(text) > MOST_CHARACTERS:
         refuse(path, "is longer than 1 MB", "name the script of one project")
     text = re.sub(r"\\\r?\n", lambda found: " " * len(found[0]), text)
+    if variables is not None:
+        text = _with_plain_folders(text)
     words: list[str] = []
     start = at = count = 0
     while at <= len(text):
@@ -87,6 +100,8 @@ def commands(path: Path, text: str) -> Iterator[TclCommand]:
                     refuse(
                         path, f"has more than {MOST_COMMANDS:,} commands", "name the script of one project"
                     )
+                if variables is not None and words[0] in _SETS:
+                    _set(words, variables)
                 yield TclCommand(words=tuple(words), line=text.count("\n", 0, start) + 1)
             words = []
             at += 1
@@ -98,8 +113,30 @@ def commands(path: Path, text: str) -> Iterator[TclCommand]:
         else:
             if not words:
                 start = at
+            braced = sign == "{"
             word, at = _word(path, text, at)
-            words.append(word)
+            words.append(word if braced or variables is None else _substituted(word, variables))
+
+
+def _with_plain_folders(text: str) -> str:
+    """The text with the script's own folder as `.`, and names that are joined of parts as one word."""
+    text = _NORMALISED.sub(r"\1", _OWN_FOLDER.sub(".", text))
+    return _JOINED.sub(lambda found: "/".join(found[1].replace('"', "").split()), text)
+
+
+_SETS = ("set", "append", "lappend", "incr", "unset")
+
+
+def _set(words: list[str], variables: dict[str, str]) -> None:
+    """What a variable is from here on; nothing is known of one whose value only a run could tell."""
+    if words[0] == "set" and len(words) == 3 and not re.search(r"[$\[]", words[2]):
+        variables[words[1]] = words[2]
+    else:
+        variables.pop(words[1] if len(words) > 1 else "", None)
+
+
+def _substituted(word: str, variables: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: variables.get(found[1] or found[2], found[0]), word)
 
 
 def _word(path: Path, text: str, at: int) -> tuple[str, int]:

@@ -66,7 +66,13 @@ def schedule_part(
     bundle = port if part.given is None else ""
     given = given_memories(part.given or (), target.version, port)
     plan = plan_of(
-        before, sites, whole, bundle, target.version, lambda: read_module(optimise.simplify(inlined))
+        before,
+        sites,
+        whole,
+        bundle,
+        target.version,
+        lambda: read_module(optimise.simplify(inlined)),
+        unrolls_unasked=target.pipelines_unasked,
     )
     too_large = says_too_large(function_name(part.root), unrolled_instructions(before, plan))
     if too_large:
@@ -170,7 +176,7 @@ def _of_function(
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic, timed=timed)
         for loop, asked, automatic, timed in _pipelines(function, loops, module, plan)
-        if not automatic or release_of(target.version) >= FIRST_VITIS
+        if not automatic or (target.pipelines_unasked and release_of(target.version) >= FIRST_VITIS)
     ]
     partly = {node for node, factor in plan.unrolled.items() if factor > 1}
     while infers_partitions(target.version) and (split := infer_partitions(memories, verdicts, partly)):

@@ -209,9 +209,12 @@ def nests_of(
     )
 
 
-def unroll_by_itself(nests: Nests, version: str) -> None:
-    """Unroll what the tool unrolls without a pragma."""
+def unroll_by_itself(nests: Nests, version: str, *, for_pipelines: bool = True) -> None:
+    """Unroll what the tool unrolls without a pragma. for_pipelines: also what it does so that it can pipeline
+    what is around (pipeline_loops 0 forbids both)."""
     _unroll_elements(nests)
+    if not for_pipelines:
+        return
     counts = release_of(version) >= COUNTS_NESTS
     if counts:
         _unroll_below_large(nests)

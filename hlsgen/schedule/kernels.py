@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from hlsgen.base.errors import ToolError
+from hlsgen.base.errors import DesignError, Problem, ToolError
 from hlsgen.base.progress import Progress, silent
 from hlsgen.schedule.areas import Areas
-from hlsgen.schedule.component import Component, components_of_build
+from hlsgen.schedule.component import Component
+from hlsgen.schedule.configuration import components_of_build
 from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
 from hlsgen.schedule.kept_parts import KeptParts, Work, read_kept_parts
 from hlsgen.schedule.names import function_name
@@ -101,6 +102,13 @@ def schedule_build(
 
 
 def _compiled(component: Component, careful: bool = False) -> _Compiled:
+    missing = [path for path in component.files if not path.is_file()]
+    if missing:
+        fix = "names are relative to the configuration, the script, or the folder in which that is run"
+        problems = [
+            Problem(message=f"{path}, which is to be compiled, is not there", fix=fix) for path in missing
+        ]
+        raise DesignError(problems)
     try:
         import llvmlite.binding  # noqa: F401
     except (ImportError, OSError):

@@ -39,12 +39,15 @@ def plan_of(
     bundle: str,
     version: str,
     simplified: Callable[[], Module],
+    *,
+    unrolls_unasked: bool = True,
 ) -> LoopPlan:
     """The plan of a module whose functions are inlined.
 
     `whole`: the functions that are pipelined as a whole. `bundle`: the AXI port of pointers without an
     interface. `version`: the release of the tool. `simplified`: gives the module with simpler arithmetic, in
-    which more counters are seen.
+    which more counters are seen. `unrolls_unasked`: whether the tool unrolls loops for those around them
+    though no pragma asks for it.
     """
     plan = _asked(sites, whole)
     for function in module.functions.values():
@@ -68,7 +71,7 @@ def plan_of(
             named=plan.named,
             settled=plan.off | set(plan.pipelined) | set(plan.branched),
         )
-        unroll_by_itself(nests, version)
+        unroll_by_itself(nests, version, for_pipelines=unrolls_unasked)
     return plan
 
 

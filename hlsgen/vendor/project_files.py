@@ -44,7 +44,7 @@ def named_in_app(path: Path) -> Iterator[ProjectFile]:
     for element in read_tree(path).iter():
         if element.tag.rpartition("}")[2] != "file" or element.get("tb", "false") not in ("false", "0"):
             continue
-        yield ProjectFile(name=element.get("name", ""), flags=_split(element.get("cflags", "")))
+        yield ProjectFile(name=element.get("name", ""), flags=split_flags(element.get("cflags", "")))
 
 
 def named_in_script(script: Sequence[TclCommand]) -> Iterator[ProjectFile]:
@@ -53,7 +53,7 @@ def named_in_script(script: Sequence[TclCommand]) -> Iterator[ProjectFile]:
         options, names = command.values()
         if command.name == "add_files" and "tb" not in options:
             for name in " ".join(names).split():
-                yield ProjectFile(name=name, flags=_split(options.get("cflags", "")))
+                yield ProjectFile(name=name, flags=split_flags(options.get("cflags", "")))
 
 
 def named_in_data(path: Path) -> Iterator[ProjectFile]:
@@ -68,7 +68,7 @@ def named_in_data(path: Path) -> Iterator[ProjectFile]:
             yield ProjectFile(name=name)
 
 
-def _split(flags: str) -> tuple[str, ...]:
+def split_flags(flags: str) -> tuple[str, ...]:
     """Words of a line of flags; a quote left open ends with the line."""
     try:
         return tuple(shlex.split(flags.replace("\\", "/")))

@@ -7,14 +7,17 @@ by anybody: sizes are limited, names lead nowhere outside the root, and nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hlsgen.base.errors import DesignError
 from hlsgen.designfile.tcl_commands import TclCommand, commands
 from hlsgen.designfile.text_files import read_text, refuse
-from hlsgen.schedule.directives import Directive, configured_directives, directives_of
+from hlsgen.schedule.configuration import FILE, FLAGS, TOP, Configuration
+from hlsgen.schedule.directives import Directive, directives_of
+from hlsgen.schedule.tcl_script import options_said
+from hlsgen.vendor.configurations import configurations
 from hlsgen.vendor.csynth import read_csynth
 from hlsgen.vendor.pragma_report import ReportedPragma, read_pragmas
 from hlsgen.vendor.project_files import (
@@ -28,6 +31,7 @@ from hlsgen.vendor.project_files import (
     named_in_data,
     named_in_script,
     sorted_flags,
+    split_flags,
 )
 from hlsgen.vendor.report import Loop, Module, Range, SynthesisReport
 from hlsgen.vendor.schedule_report import ModuleSchedule, SourcePlace, places_of, read_schedule
@@ -69,8 +73,9 @@ class SolutionInputs:
     include_folders: tuple[Path, ...]
     flags: CompilerFlags
     directives: tuple[Directive, ...]
-    settings: tuple[TclCommand, ...]
-    """config_ commands of script.tcl, else of the script that made the project, and set_clock_uncertainty."""
+    options: Mapping[str, str]
+    """By the keys of a configuration: those of script.tcl, else of the script that made the project, else of
+    the configuration of a component (tcl_script.options_said)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +99,7 @@ def read_solution(folder: Path, root: Path) -> VendorSolution:
     out.
     """
     report = read_csynth(folder / REPORT)
-    given = read_inputs(folder, root)
+    given = read_inputs(folder, root, report.top)
     schedules = _schedules(folder)
     uncertainty = _uncertainty(report, schedules)
     return VendorSolution(
@@ -104,7 +109,7 @@ def read_solution(folder: Path, root: Path) -> VendorSolution:
         include_folders=given.include_folders,
         flags=given.flags,
         directives=given.directives,
-        settings=given.settings,
+        options=given.options,
         pragmas=_pragmas(folder),
         report=report,
         loops=tuple(_loops(report, schedules, _messages(folder))),
@@ -115,23 +120,27 @@ def read_solution(folder: Path, root: Path) -> VendorSolution:
     )
 
 
-def read_inputs(folder: Path, root: Path) -> SolutionInputs:
+def read_inputs(folder: Path, root: Path, top: str = "") -> SolutionInputs:
     """What a solution's folder, its project and its configuration say that the tool was given; empty where
-    nothing is told. root: what its files may be looked for in. Damaged files are left out.
+    nothing is told. root: what its files may be looked for in. top: its kernel, if that is known. Damaged
+    files are left out.
     """
     script = _script(folder)
     finder = Finder(root, bases_of(root, folder))
-    named = _named(folder, script, finder)
+    configured = list(configurations(folder, root, top))
+    named = _named(folder, script, configured, finder)
     sources = {file.name: finder.find(file.name) for file in named}
-    flags = sorted_flags([flag for file in named for flag in file.flags])
+    own = _own_configuration(configured, set(sources.values()), finder)
+    files = named if own is None or any(file.flags for file in named) else _configured(own)
+    flags = sorted_flags([flag for file in files for flag in file.flags])
     folders = (finder.find(name, folder=True) for name in flags.include_folders)
     return SolutionInputs(
         sources=tuple(dict.fromkeys(path for path in sources.values() if path)),
         missing=tuple(name for name, path in sources.items() if path is None),
         include_folders=tuple(dict.fromkeys(path for path in folders if path)),
         flags=flags,
-        directives=tuple(_directives(folder, script)),
-        settings=tuple(_settings(script or _own_script(folder))),
+        directives=tuple(_directives(folder, script, configured)),
+        options=options_said(script or _own_script(folder)) or _options(own),
     )
 
 
@@ -166,19 +175,31 @@ def _own_script(folder: Path) -> list[TclCommand]:
     return []
 
 
-def _settings(script: Sequence[TclCommand]) -> Iterator[TclCommand]:
-    for command in script:
-        if command.name.startswith("config_") or command.name == "set_clock_uncertainty":
-            yield command
+def _own_configuration(
+    configured: Sequence[Configuration], sources: Collection[Path | None], finder: Finder
+) -> Configuration | None:
+    """The first configuration that names one of the sources."""
+    for one in configured:
+        if any(finder.find(name) in sources for name in one.all(FILE)):
+            return one
+    return None
 
 
-def _named(folder: Path, script: Sequence[TclCommand], finder: Finder) -> list[ProjectFile]:
+def _options(configuration: Configuration | None) -> dict[str, str]:
+    if configuration is None:
+        return {}
+    return {key: configuration.one(key) for key in configuration.values if key not in (FILE, TOP)}
+
+
+def _named(
+    folder: Path, script: Sequence[TclCommand], configured: Sequence[Configuration], finder: Finder
+) -> list[ProjectFile]:
     """The sources as hls.app names them, or script.tcl, the solution's data, its configuration.
 
     hls.app may be newer than the solution: a list of which no file is there gives way to the next.
     """
     found: list[ProjectFile] = []
-    for files in _lists(folder, script):
+    for files in _lists(folder, script, configured):
         code = [file for file in files if Path(file.name).suffix.lower() in CODE][:MOST_FILES]
         if any(finder.find(file.name) for file in code):
             return code
@@ -186,7 +207,9 @@ def _named(folder: Path, script: Sequence[TclCommand], finder: Finder) -> list[P
     return found
 
 
-def _lists(folder: Path, script: Sequence[TclCommand]) -> Iterator[list[ProjectFile]]:
+def _lists(
+    folder: Path, script: Sequence[TclCommand], configured: Sequence[Configuration]
+) -> Iterator[list[ProjectFile]]:
     for path in (folder.parent / "hls.app", folder.parent / "vivado_hls.app"):
         try:
             yield list(named_in_app(path))
@@ -198,28 +221,18 @@ def _lists(folder: Path, script: Sequence[TclCommand]) -> Iterator[list[ProjectF
             yield list(named_in_data(path))
         except DesignError:
             continue
-    for _, text in _configurations(folder):
-        yield list(_named_in_configuration(text))
+    yield from map(_configured, configured)
 
 
-def _configurations(folder: Path) -> Iterator[tuple[Path, str]]:
-    """The configurations that a solution may be of, with their texts: its own first."""
-    above = (folder, folder.parent, folder.parent.parent)
-    for path in [path for one in above for path in sorted(one.glob("*.cfg"))[:4]]:
-        try:
-            yield path, read_text(path)
-        except DesignError:
-            continue
+def _configured(configuration: Configuration) -> list[ProjectFile]:
+    """`syn.file=` with `syn.cflags=`, from 2023.2 on."""
+    flags = tuple(flag for line in configuration.all(FLAGS) for flag in split_flags(line))
+    return [ProjectFile(name=name, flags=flags) for name in configuration.all(FILE)]
 
 
-def _named_in_configuration(text: str) -> Iterator[ProjectFile]:
-    """`syn.file=` and `syn.cflags=` of hls_config.cfg, from 2023.2 on."""
-    flags = [flag for line in re.findall(r"^syn\.cflags=(.*)$", text, re.MULTILINE) for flag in line.split()]
-    for name in re.findall(r"^syn\.file=(.*)$", text, re.MULTILINE):
-        yield ProjectFile(name=name.strip(), flags=tuple(flags))
-
-
-def _directives(folder: Path, script: Sequence[TclCommand]) -> Iterator[Directive]:
+def _directives(
+    folder: Path, script: Sequence[TclCommand], configured: Sequence[Configuration]
+) -> Iterator[Directive]:
     """Those of directives.tcl, of script.tcl if the solution has no such file; of a configuration if it has
     neither."""
     path = folder / "directives.tcl"
@@ -227,11 +240,8 @@ def _directives(folder: Path, script: Sequence[TclCommand]) -> Iterator[Directiv
         found = list(directives_of(commands(path, read_text(path)), str(path)))
     except DesignError:
         found = list(directives_of(script, str(folder / "script.tcl")))
-    yield from found
-    for path, text in [] if found else _configurations(folder):
-        if found := list(configured_directives(text, str(path))):
-            yield from found
-            return
+    asked = next((one.directives for one in configured if one.directives), ())
+    yield from found or asked
 
 
 def _schedules(folder: Path) -> dict[str, ModuleSchedule]:

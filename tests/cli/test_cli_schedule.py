@@ -205,14 +205,14 @@ def test_options_of_a_configuration_are_obeyed_or_named(folder: Path) -> None:
         encoding="utf-8",
     )
     plain = CONFIG.format(name="port")
-    asked = plain + "syn.interface.m_axi_latency=64\nsyn.compile.pipeline_loops=0\nsyn.op=op:mul impl:dsp\n"
+    asked = plain + "syn.interface.m_axi_latency=64\nsyn.compile.pipeline_loops=6\nsyn.op=op:mul impl:dsp\n"
     depths = []
     for text in (plain, asked):
         (folder / "port.cfg").write_text(text, encoding="utf-8")
         (kernel,) = documented(0, "port.cfg")["kernels"]
         depths.append(kernel["loops"][0]["depth_estimated"])
     assert depths[1] - depths[0] == 63
-    line = asked.splitlines().index("syn.compile.pipeline_loops=0") + 1
+    line = asked.splitlines().index("syn.compile.pipeline_loops=6") + 1
     assert kernel["ignored_options"] == [
         f"port.cfg:{line}: syn.compile.pipeline_loops is not obeyed",
         f"port.cfg:{line + 1}: syn.op is not obeyed",
@@ -220,3 +220,81 @@ def test_options_of_a_configuration_are_obeyed_or_named(folder: Path) -> None:
     assert "pipeline_loops is not obeyed" in run("schedule", "port.cfg").stderr
     (folder / "port.cfg").write_text(plain + "syn.interface.m_axi_latency=long\n", encoding="utf-8")
     assert "is 'long', which is no whole number" in failure(1, "schedule", "port.cfg")
+
+
+SCRIPT = """open_project prj
+set_top {name}
+add_files {name}.cpp
+open_solution solution1
+set_part xczu7ev-ffvc1156-2-e
+create_clock -period 5
+{more}
+"""
+UNASKED = """void plain(const int a[64], int b[64]) {
+#pragma HLS interface ap_memory port=a
+#pragma HLS interface ap_memory port=b
+rows:
+    for (int i = 0; i < 60; ++i)
+        b[i] = a[i] + 1;
+asked:
+    for (int i = 0; i < 60; ++i) {
+#pragma HLS pipeline
+        b[i] += a[i + 4];
+    }
+}
+"""
+
+
+@needs_llvm
+def test_a_script_of_the_tool(folder: Path) -> None:
+    """What it says goes for the kernel, and options go before it."""
+    (folder / "run_hls.tcl").write_text(SCRIPT.format(name="right", more="csynth_design"), encoding="utf-8")
+    (kernel,) = documented(0, "run_hls.tcl")["kernels"]
+    assert (kernel["kernel"], kernel["part"], kernel["clock_ns"]) == ("right", "xczu7ev-ffvc1156-2-e", 5.0)
+    (kernel,) = documented(0, "run_hls.tcl", "--part", "xcu200-fsgd2104-2-e", "--clock", "8ns")["kernels"]
+    assert (kernel["part"], kernel["clock_ns"]) == ("xcu200-fsgd2104-2-e", 8.0)
+    (folder / "away").mkdir()
+    (folder / "away/run_hls.tcl").write_text(SCRIPT.format(name="right", more=""), encoding="utf-8")
+    assert documented(0, "away/run_hls.tcl")["kernels"][0]["kernel"] == "right"  # as it is run from here
+    gone = failure(1, "schedule", written(folder, SCRIPT.format(name="gone", more="")))
+    assert "gone.cpp, which is to be compiled, is not there" in gone
+    assert "run_hls.tcl compiles nothing" in failure(1, "schedule", written(folder, "set_top right\n"))
+    assert "opens a brace that nothing closes" in failure(1, "schedule", written(folder, "set_part {\n"))
+
+
+def written(folder: Path, text: str) -> str:
+    (folder / "run_hls.tcl").write_text(text, encoding="utf-8")
+    return "run_hls.tcl"
+
+
+@needs_llvm
+def test_a_solution_of_the_tool(folder: Path) -> None:
+    """Its script names files from the folder around the project."""
+    solution = folder / "prj/solution1"
+    solution.mkdir(parents=True)
+    (folder / "prj/hls.app").write_text("<project/>", encoding="utf-8")
+    more = "source ./prj/solution1/directives.tcl"
+    (folder / "plain.cpp").write_text(UNASKED, encoding="utf-8")
+    (solution / "script.tcl").write_text(SCRIPT.format(name="plain", more=more), encoding="utf-8")
+    (solution / "directives.tcl").write_text('set_directive_pipeline -II 2 "plain/rows"\n', encoding="utf-8")
+    for name in ("prj/solution1", "prj"):
+        (kernel,) = documented(0, name)["kernels"]
+        assert {loop["label"]: loop["ii"] for loop in kernel["loops"]} == {"rows": 2, "asked": 1}
+
+
+@needs_llvm
+def test_a_tool_that_pipelines_nothing_unasked(folder: Path) -> None:
+    (folder / "plain.cpp").write_text(UNASKED, encoding="utf-8")
+    for more, labels in (("", {"rows", "asked"}), ("config_compile -pipeline_loops 0", {"asked"})):
+        written(folder, SCRIPT.format(name="plain", more=more))
+        (kernel,) = documented(0, "run_hls.tcl")["kernels"]
+        assert {loop["label"] for loop in kernel["loops"]} == labels
+        assert kernel["ignored_options"] == []
+
+
+@needs_llvm
+def test_options_go_before_a_configuration(folder: Path) -> None:
+    (folder / "right.cfg").write_text(CONFIG.format(name="right"), encoding="utf-8")
+    for name in ("right.cfg", "."):
+        (kernel,) = documented(0, name, "--clock", "10ns", "--tool-version", "2022.1")["kernels"]
+        assert (kernel["clock_ns"], kernel["version"]) == (10.0, "2022.1")

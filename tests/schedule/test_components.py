@@ -9,14 +9,7 @@ from pathlib import Path
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.schedule.component import (
-    Component,
-    Target,
-    amount,
-    components_of_build,
-    read_config,
-    split_flags,
-)
+from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.front_end import SourceError
 from hlsgen.schedule.kernels import schedule_component, schedule_components
 from hlsgen.schedule.results import KernelSchedule
@@ -87,88 +80,3 @@ def test_errors_are_pickled_with_their_problems() -> None:
 def test_a_clock_is_a_time(clock_ns: float) -> None:
     with pytest.raises(DesignError, match="a clock of"):
         Target(part="xczu7ev", clock_ns=clock_ns)
-
-
-@pytest.mark.parametrize(
-    ("text", "ns"),
-    [
-        ("300MHz", 10 / 3),
-        ("0.3GHz", 10 / 3),
-        ("3.33ns", 3.33),
-        ("3.33", 3.33),
-        (" 5 ns ", 5.0),
-        ("1e1", 10.0),
-        ("27%", 2.7),
-        ("abc", None),
-        ("", None),
-        ("0MHz", None),
-        ("1.2.3", None),
-        ("5 s", None),
-        ("-3ns", None),
-    ],
-)
-def test_amounts(text: str, ns: float | None) -> None:
-    assert amount(text, 10.0) == (None if ns is None else pytest.approx(ns))
-
-
-CONFIG = """part=xczu7ev-ffvc1156-2-e
-# syn.top=not_this
-[hls]
-clock = 200MHz
-clock_uncertainty=10%
-flow_target=vitis
-syn.file=a.cpp
-syn.file=src/b.cpp
-tb.file=tb.cpp
-syn.cflags=-Isrc -I include -DN=4 -DFAST -O3 -std=c++14 -fplugin=evil.so
-syn.top=top
-"""
-
-
-def test_a_configuration_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "kernel.cfg"
-    path.write_text(CONFIG, encoding="utf-8")
-    found = read_config(path)
-    assert found is not None
-    assert found.top == "top"
-    assert found.files == (tmp_path / "a.cpp", tmp_path / "src" / "b.cpp")
-    assert found.include_folders == (tmp_path / "src", tmp_path / "include")
-    assert dict(found.defines) == {"N": "4", "FAST": "1"}
-    assert found.flags == ("-std=c++14",)
-    assert found.target == Target(part="xczu7ev-ffvc1156-2-e", clock_ns=5.0, uncertainty_ns=0.5)
-    assert components_of_build(tmp_path) == [replace(found, folder=tmp_path)]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
-        ("clock = 200MHz", "clock = fast", "clock is 'fast'"),
-        ("clock = 200MHz\n", "", "has no clock"),
-        ("part=xczu7ev-ffvc1156-2-e\n", "", "has no part"),
-        ("clock_uncertainty=10%", "clock_uncertainty=much", "clock_uncertainty is 'much'"),
-        ("clock_uncertainty=10%", "clock_uncertainty=200%", "kept back"),
-        ("part=xczu7ev-ffvc1156-2-e", "part=nonsense", "nothing is known of a part 'nonsense'"),
-    ],
-)
-def test_a_wrong_configuration_is_named(tmp_path: Path, before: str, after: str, message: str) -> None:
-    path = tmp_path / "kernel.cfg"
-    path.write_text(CONFIG.replace(before, after), encoding="utf-8")
-    with pytest.raises(DesignError) as caught:
-        read_config(path)
-    assert message in str(caught.value)
-    assert caught.value.problems[0].fix
-
-
-def test_other_configurations_are_of_no_kernel(tmp_path: Path) -> None:
-    path = tmp_path / "link.cfg"
-    path.write_text("[connectivity]\nnk=top:1:top_1\n", encoding="utf-8")
-    assert read_config(path) is None
-    with pytest.raises(DesignError, match="holds no configuration of a kernel"):
-        components_of_build(tmp_path)
-
-
-def test_flags_of_a_command_line(tmp_path: Path) -> None:
-    includes, defines, flags = split_flags("-I'a b' -DX=1=2 -D Y -std=gnu++17 -Wall x.cpp", tmp_path)
-    assert includes == (tmp_path / "a b",)
-    assert defines == {"X": "1=2", "Y": "1"}
-    assert flags == ("-std=gnu++17",)

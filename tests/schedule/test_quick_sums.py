@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hlsgen.schedule.component import Component, Target, read_config
+from hlsgen.schedule.component import Component, Target
+from hlsgen.schedule.configuration import read_config
 from hlsgen.schedule.kernels import schedule_component
 from hlsgen.schedule.results import LoopSchedule, Tier
 from tests.support.schedule_ir import needs_llvm

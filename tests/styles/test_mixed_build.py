@@ -17,7 +17,7 @@ from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.cli.commands import cli
 from hlsgen.emit.mixed import banks_text
 from hlsgen.report.reading import read_report
-from hlsgen.schedule.component import components_of_build
+from hlsgen.schedule.configuration import components_of_build
 from hlsgen.styles.mixed import MixedNetwork
 
 NET = """name: net

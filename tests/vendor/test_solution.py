@@ -29,11 +29,11 @@ def test_what_was_compiled_and_how(tmp_path: Path) -> None:
     assert (found.report.top, found.report.part) == ("sums", "xck26-sfvc784-2LV-c")
     assert (found.report.version, found.report.flow_target) == ("2022.1", "vivado")
     assert (found.report.clock_ns, found.uncertainty_ns, found.budget_ns) == (10.0, 2.5, 7.5)
-    assert [command.words[:2] for command in found.settings] == [
-        ("config_compile", "-pipeline_loops"),
-        ("config_interface", "-m_axi_latency"),
-        ("set_clock_uncertainty", "2.5"),
-    ]
+    assert found.options == {
+        "syn.compile.pipeline_loops": "64",
+        "syn.interface.m_axi_latency": "64",
+        "clock_uncertainty": "2.5",
+    }
     assert found.directives == (
         Directive(name="pipeline", place="sums/columns", options={"II": "2"}),
         Directive(

@@ -1,0 +1,333 @@
+"""The kernels that a Tcl script of Vitis HLS has compiled: the commands are read, and none is run.
+
+    open_project prj; set_top fir; add_files fir.cpp -cflags "-Isrc"
+    open_solution solution1; set_part xc7z020clg400-1; create_clock -period 10
+    source directives.tcl; config_compile -pipeline_loops 0
+
+What stands in a branch counts if all branches say the same, or if it asks for a variable that is not there;
+`foreach` counts over a list that is written out. Other loops and procedures do not count: what they say, and
+what only a run could tell, is named and not obeyed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hlsgen.designfile.tcl_commands import TclCommand, commands
+from hlsgen.designfile.text_files import read_text, refuse
+from hlsgen.schedule.configuration import CLOCK, FILE, FLAGS, FLOW, PART, TOP, UNCERTAINTY, Configuration
+from hlsgen.schedule.directives import directives_of
+
+KEPT = "script.tcl"
+"""What the tool calls the script that it keeps in a solution."""
+DEEPEST = 5
+"""Scripts within scripts, and branches within branches."""
+MOST_ROUNDS = 64
+"""Of a loop over a list."""
+DEEP = "what stands so deep"
+CODE = (".c", ".cc", ".cpp", ".cxx", ".c++")
+_EVALUATED = re.compile(r"[$\[\]]")
+_MATTERS = re.compile(
+    r"\b(?:set_top|add_files(?!\s+-tb)|open_solution|open_component|set_part|create_clock|set_clock_uncertainty"
+    r"|config_(?:array_partition|compile|dataflow|interface|op|schedule|storage|unroll)|set_directive_\w+)\b"
+)
+_UNLESS = re.compile(r"!\s*\[\s*info\s+exists\s+(?:::)?(\w+)\s*\]")
+_SET = re.compile(r"\b(?:set|append|lappend|incr|foreach)\s+(\w+)")
+_OPTION = re.compile(r"-([A-Za-z_]\w*)(?:=(.*))?$", re.DOTALL)
+_CONFIG = "config_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """A command with the script that it stands in; `unread`: why it counts for nothing, if it does not."""
+
+    command: TclCommand
+    path: Path
+    unread: str = ""
+
+
+def read_script(path: Path) -> list[Configuration]:
+    """What a script says of each of its solutions. Names of files are relative to its folder, or to the
+    working folder if they are there alone; in the script that the tool keeps in a solution, to the folder
+    around the project.
+
+    Raises DesignError: it cannot be read, or makes no solution.
+    """
+    kept = path.name == KEPT and _is_project(path.resolve().parent.parent)
+    state = _State(path, path.resolve().parent.parent.parent if kept else path.parent)
+    for read in _read(path, {}, 0):
+        state.take(read)
+    found = [_from_where_it_is_run(one) for one in state.solutions()]
+    if not found:
+        refuse(path, "compiles nothing", "a script of Vitis HLS with set_top and add_files")
+    return found
+
+
+def solution_scripts(folder: Path) -> list[Path]:
+    """The scripts that the tool wrote into a solution, or into the solutions of a project; none of any other
+    folder."""
+    if (folder / KEPT).is_file() and _is_project(folder.resolve().parent):
+        return [folder / KEPT]
+    return sorted(folder.glob(f"*/{KEPT}")) if _is_project(folder) else []
+
+
+def _from_where_it_is_run(configuration: Configuration) -> Configuration:
+    names = configuration.all(FILE)
+    for folder in (configuration.folder, Path()):
+        if all((folder / name).is_file() for name in names):
+            return replace(configuration, folder=folder)
+    return configuration
+
+
+def _is_project(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("hls.app", "vivado_hls.app"))
+
+
+# commands
+
+
+def _read(path: Path, variables: dict[str, str], depth: int) -> Iterator[_Read]:
+    for command in commands(path, read_text(path), variables):
+        yield from _expanded(_Read(command=command, path=path), variables, depth)
+
+
+def _expanded(read: _Read, variables: dict[str, str], depth: int) -> Iterator[_Read]:
+    """A command, or those that stand in it."""
+    name, words = read.command.name, read.command.words
+    if name == "source":
+        yield from _sourced(read, variables, depth)
+    elif name == "catch" and len(words) > 1:
+        yield from _body(words[1], read, variables, depth)
+    elif name == "if":
+        yield from _branches(read, variables, depth)
+    elif name == "foreach" and len(words) == 4 and not _EVALUATED.search(words[1] + words[2]):
+        for value in words[2].split()[:MOST_ROUNDS]:
+            variables[words[1]] = value
+            yield from _body(words[3], read, variables, depth)
+    elif name in ("foreach", "for", "while", "switch", "proc", "eval"):
+        text = " ".join(words)
+        for variable in _SET.findall(text):
+            variables.pop(variable, None)
+        yield from _left_out(read, text)
+    else:
+        yield read
+
+
+def _sourced(read: _Read, variables: dict[str, str], depth: int) -> Iterator[_Read]:
+    """The commands of another script, which is looked for by its path and beside this one."""
+    named = read.command.words[-1].rstrip("]").replace("\\", "/")
+    if depth >= DEEPEST:
+        yield _Read(command=read.command, path=read.path, unread=DEEP)
+        return
+    for path in (read.path.parent / named, read.path.parent / named.rpartition("/")[2]):
+        if not _EVALUATED.search(str(path)) and path.is_file():
+            yield from _read(path, variables, depth + 1)
+            return
+    yield _Read(command=read.command, path=read.path, unread=f"{named}, which is not there,")
+
+
+def _body(text: str, read: _Read, variables: dict[str, str], depth: int) -> list[_Read]:
+    """The commands of a body."""
+    if depth >= DEEPEST:
+        return [_Read(command=read.command, path=read.path, unread=DEEP)]
+    inside = [
+        TclCommand(words=one.words, line=read.command.line + one.line - 1)
+        for one in commands(read.path, text, variables)
+    ]
+    return [
+        found
+        for one in inside
+        for found in _expanded(_Read(command=one, path=read.path), variables, depth + 1)
+    ]
+
+
+def _left_out(read: _Read, text: str) -> Iterator[_Read]:
+    """What is said of a body that is not read, if it has commands that matter."""
+    matters = dict.fromkeys(_MATTERS.findall(text))
+    if matters:
+        inside = f"{', '.join(matters)} in {read.command.name}"
+        yield _Read(command=read.command, path=read.path, unread=inside)
+
+
+def _branches(read: _Read, variables: dict[str, str], depth: int) -> Iterator[_Read]:
+    """The commands of a branch, if all branches have the same of those that matter and none can be passed by.
+    What branches set is not known behind them."""
+    words = read.command.words
+    unless = _UNLESS.fullmatch(words[1].strip()) if len(words) == 3 else None
+    if unless:
+        if unless[1] not in variables:
+            yield from _body(words[2], read, variables, depth)
+        return
+    bodies, complete = _bodies_of(words)
+    each: list[list[_Read]] = []
+    for body in bodies:
+        own = dict(variables)
+        each.append([one for one in _body(body, read, own, depth) if _matters(one)])
+        for name in {*own, *variables}:
+            if own.get(name) != variables.get(name):
+                variables.pop(name, None)
+    said = [[_without_reset(one) for one in branch] for branch in each]
+    if complete and all(one == said[0] for one in said):
+        yield from each[0]
+    elif any(said):
+        yield from _left_out(read, "\n".join(bodies))
+
+
+def _bodies_of(words: Sequence[str]) -> tuple[list[str], bool]:
+    """The bodies of `if`, and whether one of them is always run."""
+    bodies: list[str] = []
+    at, complete = 0, False
+    while at < len(words):
+        if words[at] in ("if", "elseif"):
+            at += 2
+        elif words[at] == "then":
+            at += 1
+        else:
+            complete = words[at] == "else"
+            at += int(complete)
+        if words[at : at + 1] == ["then"]:
+            at += 1
+        bodies += words[at : at + 1]
+        at += 1
+    return bodies, complete
+
+
+def _matters(read: _Read) -> bool:
+    return bool(read.unread or _MATTERS.match(read.command.name) or read.command.name == "open_project")
+
+
+def _without_reset(read: _Read) -> tuple[str, ...]:
+    return tuple(word for word in read.command.words if word != "-reset")
+
+
+# what they say
+
+
+@dataclass
+class _State:
+    """What has been said of the project and the solution that are open."""
+
+    path: Path
+    folder: Path
+    project: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    solution: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    directives: list[_Read] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    done: list[Configuration] = field(default_factory=list)
+    opened: bool = False
+    """Whether a solution is open."""
+
+    def take(self, read: _Read) -> None:
+        command, name = read.command, read.command.name
+        if read.unread:
+            self._leave(read, read.unread)
+        elif name in ("open_project", "open_solution", "open_component"):
+            self._open(read)
+        elif name.startswith("set_directive_"):
+            self.directives.append(read)
+        elif name.startswith(_CONFIG):
+            for key, value in options_of(command):
+                self._say(self.solution, key, value, read)
+        elif name == "add_files":
+            self._add(read)
+        elif name in _SAID:
+            key, option = _SAID[name]
+            options, loose = command.values()
+            value = options.get(option, "") if option else "".join(loose[:1])
+            self._say(self.project if key == TOP else self.solution, key, value, read)
+
+    def solutions(self) -> list[Configuration]:
+        """What was said of each, after the last command."""
+        self.opened = self.opened or not self.done  # a script may leave to another what it opens
+        self._close()
+        return self.done
+
+    def _open(self, read: _Read) -> None:
+        self._close()
+        self.opened = read.command.name != "open_project"
+        if read.command.name != "open_solution":
+            self.project, self.unread = {}, []
+        self.solution, self.directives = {}, []
+        options, _ = read.command.values()
+        if options.get(FLOW):
+            self._say(self.solution, FLOW, options[FLOW], read)
+
+    def _close(self) -> None:
+        """Keep the solution that is open, if it compiles something."""
+        if not self.opened or FILE not in self.project:
+            return
+        directives = (directives_of([one.command], str(one.path)) for one in self.directives)
+        self.done.append(
+            Configuration(
+                path=self.path,
+                values={**self.project, **self.solution},
+                folder=self.folder,
+                directives=tuple(found for each in directives for found in each),
+                unread=tuple(dict.fromkeys(self.unread)),
+            )
+        )
+
+    def _add(self, read: _Read) -> None:
+        options, loose = read.command.values()
+        if "tb" in options:
+            return
+        names = " ".join([*loose, *filter(None, [options.get("blackbox")])]).split()
+        for name in names:
+            if name != "[list" and Path(name.rstrip("]")).suffix.lower() in CODE:
+                self._say(self.project, FILE, name.rstrip("]") if names[0] == "[list" else name, read)
+        if options.get("cflags"):
+            self._say(self.project, FLAGS, options["cflags"], read)
+
+    def _say(self, where: dict[str, list[tuple[int, str]]], key: str, value: str, read: _Read) -> None:
+        if _EVALUATED.search(value):
+            self._leave(read, f"{read.command.name}, a value of which only a run could tell")
+        else:
+            where.setdefault(key, []).append((read.command.line, value.strip()))
+
+    def _leave(self, read: _Read, what: str) -> None:
+        self.unread.append(f"{read.path}:{read.command.line}: {what} is not obeyed")
+
+
+_SAID = {
+    "set_top": (TOP, ""),
+    "set_part": (PART, ""),
+    "create_clock": (CLOCK, "period"),
+    "set_clock_uncertainty": (UNCERTAINTY, ""),
+}
+"""What commands say, and with which option; empty: with their first word."""
+
+
+def options_said(script: Iterable[TclCommand]) -> dict[str, str]:
+    """What the config_ commands of a script and its set_clock_uncertainty say at last, by the keys of a
+    configuration."""
+    found: dict[str, str] = {}
+    for command in script:
+        if command.name.startswith(_CONFIG):
+            found |= dict(options_of(command))
+        elif command.name == "set_clock_uncertainty":
+            found |= dict.fromkeys([UNCERTAINTY], next(iter(command.values()[1]), ""))
+    return found
+
+
+def options_of(command: TclCommand) -> Iterator[tuple[str, str]]:
+    """The options of a config_ command as keys and values of a configuration: `-name value`, `-name=value`
+    and `-name` alone, which says yes; what has no name is the command's own."""
+    prefix = f"syn.{command.name.removeprefix(_CONFIG)}"
+    words = list(command.words[1:])
+    if words and not words[0].startswith("-"):  # config_op mul -impl dsp
+        yield prefix, " ".join(words)
+        return
+    at = 0
+    while at < len(words):
+        found = _OPTION.match(words[at])
+        at += 1
+        if found is None:
+            continue
+        value = found[2] or ""
+        if found[2] is None and at < len(words) and not _OPTION.match(words[at]):
+            value = words[at]
+            at += 1
+        yield f"{prefix}.{found[1]}", value or "1"

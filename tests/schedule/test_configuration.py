@@ -1,0 +1,151 @@
+"""Configurations of Vitis HLS: what is read of them, what is refused, and what is named and not obeyed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hlsgen.base.errors import DesignError
+from hlsgen.schedule.component import Target
+from hlsgen.schedule.configuration import amount, components_of_build, read_config, split_flags
+
+
+@pytest.mark.parametrize(
+    ("text", "ns"),
+    [
+        ("300MHz", 10 / 3),
+        ("0.3GHz", 10 / 3),
+        ("3.33ns", 3.33),
+        ("3.33", 3.33),
+        (" 5 ns ", 5.0),
+        ("1e1", 10.0),
+        ("27%", 2.7),
+        ("abc", None),
+        ("", None),
+        ("0MHz", None),
+        ("1.2.3", None),
+        ("5 s", None),
+        ("-3ns", None),
+    ],
+)
+def test_amounts(text: str, ns: float | None) -> None:
+    assert amount(text, 10.0) == (None if ns is None else pytest.approx(ns))
+
+
+CONFIG = """part=xczu7ev-ffvc1156-2-e
+# syn.top=not_this
+[hls]
+clock = 200MHz
+clock_uncertainty=10%
+flow_target=vitis
+syn.file=a.cpp
+syn.file=src/b.cpp
+tb.file=tb.cpp
+syn.cflags=-Isrc -I include -DN=4 -DFAST -O3 -std=c++14 -fplugin=evil.so
+syn.top=top
+"""
+
+
+def test_a_configuration_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cfg"
+    path.write_text(CONFIG, encoding="utf-8")
+    found = read_config(path)
+    assert found is not None
+    assert found.top == "top"
+    assert found.files == (tmp_path / "a.cpp", tmp_path / "src" / "b.cpp")
+    assert found.include_folders == (tmp_path / "src", tmp_path / "include")
+    assert dict(found.defines) == {"N": "4", "FAST": "1"}
+    assert found.flags == ("-std=c++14",)
+    assert found.target == Target(part="xczu7ev-ffvc1156-2-e", clock_ns=5.0, uncertainty_ns=0.5)
+    assert components_of_build(tmp_path) == [replace(found, folder=tmp_path)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("clock = 200MHz", "clock = fast", "clock is 'fast'"),
+        ("clock = 200MHz\n", "", "has no clock"),
+        ("part=xczu7ev-ffvc1156-2-e\n", "", "has no part"),
+        ("clock_uncertainty=10%", "clock_uncertainty=much", "clock_uncertainty is 'much'"),
+        ("clock_uncertainty=10%", "clock_uncertainty=200%", "kept back"),
+        ("part=xczu7ev-ffvc1156-2-e", "part=nonsense", "nothing is known of a part 'nonsense'"),
+    ],
+)
+def test_a_wrong_configuration_is_named(tmp_path: Path, before: str, after: str, message: str) -> None:
+    path = tmp_path / "kernel.cfg"
+    path.write_text(CONFIG.replace(before, after), encoding="utf-8")
+    with pytest.raises(DesignError) as caught:
+        read_config(path)
+    assert message in str(caught.value)
+    assert caught.value.problems[0].fix
+
+
+def test_other_configurations_are_of_no_kernel(tmp_path: Path) -> None:
+    path = tmp_path / "link.cfg"
+    path.write_text("[connectivity]\nnk=top:1:top_1\n", encoding="utf-8")
+    assert read_config(path) is None
+    with pytest.raises(DesignError, match="holds no configuration of a kernel"):
+        components_of_build(tmp_path)
+
+
+def test_flags_of_a_command_line(tmp_path: Path) -> None:
+    includes, defines, flags = split_flags("-I'a b' -DX=1=2 -D Y -std=gnu++17 -Wall x.cpp", tmp_path)
+    assert includes == (tmp_path / "a b",)
+    assert defines == {"X": "1=2", "Y": "1"}
+    assert flags == ("-std=gnu++17",)
+
+
+def test_an_open_quote_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DesignError, match="open a quote that nothing closes"):
+        split_flags("-DNAME='x", tmp_path)
+
+
+def test_the_flags_of_a_file_count(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cfg"
+    lines = "syn.file=a.cpp\nsyn.file=src/b.cpp\n"
+    path.write_text(CONFIG.replace(lines, "syn.file_cflags=c.cpp,-Ideep -DC=2\n" + lines), encoding="utf-8")
+    found = read_config(path)
+    assert found is not None
+    assert found.files == (tmp_path / "a.cpp", tmp_path / "src/b.cpp", tmp_path / "c.cpp")
+    assert found.include_folders[-1] == tmp_path / "deep" and found.defines["C"] == "2"
+
+
+def test_nothing_of_a_clock_may_be_kept_back(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cfg"
+    path.write_text(CONFIG.replace("clock_uncertainty=10%", "clock_uncertainty=0"), encoding="utf-8")
+    found = read_config(path)
+    assert found is not None and found.target.uncertainty_ns == 0.0
+
+
+def test_what_is_asked_for_goes_before(tmp_path: Path) -> None:
+    """A share of the clock is one of the clock that is asked for."""
+    path = tmp_path / "kernel.cfg"
+    path.write_text(CONFIG, encoding="utf-8")
+    found = read_config(path, {"part": "xcu200-fsgd2104-2-e", "clock": "10ns", "syn.top": "other"})
+    assert found is not None and found.top == "other"
+    assert found.target == Target(part="xcu200-fsgd2104-2-e", clock_ns=10.0, uncertainty_ns=1.0)
+
+
+@pytest.mark.parametrize(
+    ("option", "ignored"),
+    [
+        ("syn.compile.pipeline_loops=64", False),
+        ("syn.compile.pipeline_loops=0", False),
+        ("syn.compile.pipeline_loops=6", True),
+        ("syn.compile.name_max_length=80", False),
+        ("syn.compile.unsafe_math_optimizations=1", False),
+        ("syn.compile.enable_auto_rewind=0", True),
+        ("syn.op=op:mul impl:dsp", True),
+        ("syn.rtl.reset=all", False),
+    ],
+)
+def test_options_are_obeyed_or_named(tmp_path: Path, option: str, ignored: bool) -> None:
+    path = tmp_path / "kernel.cfg"
+    path.write_text(f"{option}\n{CONFIG}", encoding="utf-8")
+    found = read_config(path)
+    assert found is not None
+    key = option.partition("=")[0]
+    assert found.ignored == ((f"{path}:1: {key} is not obeyed",) if ignored else ())
+    assert found.target.pipelines_unasked == (option != "syn.compile.pipeline_loops=0")

@@ -1,0 +1,207 @@
+"""Tcl scripts of Vitis HLS: the kernels that they make, without being run, and what they say that only a run
+could tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hlsgen.base.errors import DesignError
+from hlsgen.schedule.component import Component, Target
+from hlsgen.schedule.directives import Directive
+from hlsgen.schedule.tcl_script import read_script, solution_scripts
+
+SCRIPT = """# two solutions of a project
+set name fir
+set root "src/${name}"
+open_project -reset ${name}_prj
+set_top $name
+add_files $root.cpp -cflags "-Iinclude -DTAPS=8 -std=c++14"
+add_files "src/taps.cpp src/taps.h"
+add_files -tb tb/$name.cpp -cflags "-Itb"
+open_solution -reset "fast" -flow_target vitis
+set_part {xcu200-fsgd2104-2-e} -tool vivado
+create_clock -period 300MHz -name default
+set_clock_uncertainty 12.5%
+config_compile -unsafe_math_optimizations -pipeline_loops 0
+config_interface -m_axi_latency=32 -m_axi_max_widen_bitwidth 128
+source ./directives/fast.tcl
+csynth_design
+open_solution small
+set_part xc7z020clg400-1
+create_clock -period 10
+set_directive_pipeline -II 2 "fir/taps"
+csynth_design
+exit
+"""
+
+
+def kernels(folder: Path, text: str) -> list[Component]:
+    path = folder / "run_hls.tcl"
+    path.write_text(text, encoding="utf-8")
+    return [one.component() for one in read_script(path)]
+
+
+def test_a_script_makes_a_kernel_of_each_solution(tmp_path: Path) -> None:
+    (tmp_path / "directives").mkdir()
+    (tmp_path / "directives/fast.tcl").write_text('set_directive_unroll "fir/taps"\n', encoding="utf-8")
+    fast, small = kernels(tmp_path, SCRIPT)
+    assert fast.top == small.top == "fir"
+    assert fast.files == small.files == (tmp_path / "src/fir.cpp", tmp_path / "src/taps.cpp")
+    assert fast.include_folders == (tmp_path / "include",)
+    assert fast.defines == {"TAPS": "8"} and fast.flags == ("-std=c++14",)
+    assert fast.target == Target(
+        part="xcu200-fsgd2104-2-e",
+        clock_ns=1000 / 300,
+        uncertainty_ns=12.5 / 100 * (1000 / 300),
+        reorders_sums=True,
+        axi_latency=32,
+        axi_widest_bits=128,
+        pipelines_unasked=False,
+    )
+    assert small.target == Target(part="xc7z020clg400-1", clock_ns=10.0, kernel_flow=False)
+    assert fast.directives == (Directive(name="unroll", place="fir/taps"),)
+    assert small.directives == (Directive(name="pipeline", place="fir/taps", options={"II": "2"}),)
+    assert fast.ignored == small.ignored == ()
+
+
+OF_HLS4ML = """array set opt {{
+    reset 0
+}}
+set tcldir [file dirname [info script]]
+source [file join $tcldir project.tcl]
+proc report_time {{ name }} {{ puts $name }}
+if {{$opt(reset)}} {{
+    open_project -reset ${{project_name}}_prj
+}} else {{
+    open_project ${{project_name}}_prj
+}}
+set_top ${{project_name}}
+add_files firmware/${{project_name}}.cpp -cflags "-std=c++0x"
+if {{$opt(reset)}} {{
+    open_solution -reset "solution1"
+}} else {{
+    open_solution {second}
+}}
+catch {{config_array_partition -maximum_size 4096}}
+config_compile -name_max_length 80
+set_part $part
+create_clock -period $clock_period -name default
+if {{$opt(synth)}} {{
+    {inside}
+}}
+"""
+PROJECT = """variable project_name
+set project_name "net"
+set part "xcu250-figd2104-2L-e"
+set clock_period 5
+"""
+
+
+@pytest.mark.parametrize(
+    ("inside", "ignored"),
+    [
+        ("csynth_design", []),
+        ("config_compile -pipeline_loops 0", ["{}:23: config_compile in if is not obeyed"]),
+    ],
+)
+def test_branches_and_scripts_in_it(tmp_path: Path, inside: str, ignored: list[str]) -> None:
+    """As hls4ml writes it: its values stand in another script, what opens its project in branches."""
+    (tmp_path / "project.tcl").write_text(PROJECT, encoding="utf-8")
+    (found,) = kernels(tmp_path, OF_HLS4ML.format(second='"solution1"', inside=inside))
+    assert found.top == "net" and found.files == (tmp_path / "firmware/net.cpp",)
+    assert found.target == Target(part="xcu250-figd2104-2L-e", clock_ns=5.0, kernel_flow=False)
+    script = tmp_path / "run_hls.tcl"
+    assert [one for one in found.ignored if "array_partition" not in one] == [
+        one.format(script) for one in ignored
+    ]
+    assert f"{script}:19: syn.array_partition.maximum_size is not obeyed" in found.ignored
+
+
+def test_branches_that_differ_are_named(tmp_path: Path) -> None:
+    (tmp_path / "project.tcl").write_text(PROJECT, encoding="utf-8")
+    other = '"solution1" -flow_target vitis'
+    (found,) = kernels(tmp_path, OF_HLS4ML.format(second=other, inside="csynth_design"))
+    assert not found.target.kernel_flow
+    assert f"{tmp_path / 'run_hls.tcl'}:14: open_solution in if is not obeyed" in found.ignored
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("config_compile -pipeline_loops $loops", "config_compile, a value of which only a run could tell"),
+        ("foreach one [list 1 2] { config_compile -pipeline_loops 0 }", "config_compile in foreach"),
+        ("proc fast {} { set_part xcu200-fsgd2104-2-e; add_files -tb a.cpp }", "set_part in proc"),
+        ("source gone.tcl", "gone.tcl, which is not there, is not obeyed"),
+        ("config_interface -m_axi_latency [expr 4*8]", "config_interface, a value of which"),
+        ("if 1 then { config_compile -pipeline_loops 0 }", "config_compile in if"),
+    ],
+)
+def test_what_only_a_run_could_tell_is_named(tmp_path: Path, line: str, said: str) -> None:
+    (found,) = kernels(
+        tmp_path,
+        "set_top f\nadd_files f.cpp\nopen_solution s\nset_part xc7z020clg400-1\ncreate_clock -period 10\n"
+        + line,
+    )
+    assert len(found.ignored) == 1 and found.ignored[0].startswith(f"{tmp_path / 'run_hls.tcl'}:6: {said}")
+    assert found.target == Target(part="xc7z020clg400-1", clock_ns=10.0, kernel_flow=False)
+
+
+def test_a_loop_over_what_is_written_out(tmp_path: Path) -> None:
+    """As libraries of the vendor have it: a folder and a clock of their own, and a project for each top."""
+    text = """set own [file dirname [file normalize [info script]]]
+set from [file join $own src "fir.cpp"]
+if {![info exists CLKP]} { set CLKP 8 }
+if {![info exists ::own]} { set own nowhere }
+foreach top {fir iir} {
+    open_project $top
+    set_top $top
+    add_files "$from ${own}/src/${top}_more.cpp" -cflags "-I[pwd]/include"
+    open_solution s
+    set_part xc7z020clg400-1
+    create_clock -period $CLKP
+}
+"""
+    found = kernels(tmp_path, text)
+    assert [one.top for one in found] == ["fir", "iir"]
+    for one in found:
+        assert one.files == (tmp_path / "src/fir.cpp", tmp_path / f"src/{one.top}_more.cpp")
+        assert one.include_folders == (tmp_path / "include",)
+        assert one.target.clock_ns == 8.0 and one.ignored == ()
+
+
+def test_a_variable_that_a_loop_changes_is_not_known(tmp_path: Path) -> None:
+    text = (
+        "set part xc7z020clg400-1\nforeach p $parts { set part $p }\nset_top f\nadd_files f.cpp\n"
+        "open_component f -flow_target vivado\nset_part $part\ncreate_clock -period 10\n"
+    )
+    with pytest.raises(DesignError, match="compiles nothing"):
+        kernels(tmp_path, text)
+    moved = text.replace("open_component f -flow_target vivado\n", "").replace(
+        "set_top", "open_component f -flow_target vivado\nset_top"
+    )
+    with pytest.raises(DesignError) as caught:
+        kernels(tmp_path, moved)
+    (problem,) = caught.value.problems
+    assert "has no part" in problem.message and problem.fix == "a command set_part {...}, or --part"
+
+
+def test_scripts_that_lead_to_themselves_come_to_an_end(tmp_path: Path) -> None:
+    (found,) = kernels(
+        tmp_path,
+        "set_top f\nadd_files f.cpp\nset_part xc7z020clg400-1\ncreate_clock -period 10\nsource run_hls.tcl\n",
+    )
+    assert found.files == (tmp_path / "f.cpp",)
+    assert len(found.ignored) == 1 and "not there" not in found.ignored[0]
+
+
+def test_the_scripts_of_a_project(tmp_path: Path) -> None:
+    assert solution_scripts(tmp_path) == []
+    for name in ("b", "a"):
+        (tmp_path / "prj" / name).mkdir(parents=True)
+        (tmp_path / "prj" / name / "script.tcl").write_text("csynth_design\n", encoding="utf-8")
+    assert solution_scripts(tmp_path / "prj") == []  # no project without its file
+    (tmp_path / "prj/hls.app").write_text("<project/>", encoding="utf-8")
+    assert [path.parent.name for path in solution_scripts(tmp_path / "prj")] == ["a", "b"]
+    assert [path.parent.name for path in solution_scripts(tmp_path / "prj/b")] == ["b"]

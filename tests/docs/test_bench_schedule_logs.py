@@ -69,7 +69,7 @@ def test_a_log_is_a_solution(logs: Any, tmp_path: Path) -> None:
     assert found.sources == (tmp_path / "src/sums.cpp",) and not found.missing
     assert found.include_folders == (tmp_path / "src",) and found.flags.defines == ("N=16",)
     assert [(one.name, one.place) for one in found.directives] == [("pipeline", "sums/columns")]
-    assert [one.name for one in found.settings] == ["config_compile"]
+    assert found.options == {"syn.compile.pipeline_loops": "0"}
     (loop,) = found.loops  # the pipelined function is no loop
     assert (loop.module, loop.name, loop.ii_target) == ("sums_Pipeline_columns", "rows_columns", 1)
     assert (loop.ii, loop.depth) == (1, 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,59 @@ def test_the_configuration_of_newer_components(tmp_path: Path) -> None:
     changes = {"prj/hls.app": None, "prj/solution1/script.tcl": None, "prj/hls_config.cfg": configuration}
     found = read_solution(write_solution(tmp_path, changes), tmp_path)
     assert found.sources == (tmp_path / "src/sums.cpp",) and found.flags.defines == ("ROWS=8",)
+
+
+@pytest.mark.parametrize(
+    ("place", "component", "top", "found"),
+    [
+        ("prj/hls_config.cfg", False, "", True),
+        ("elsewhere/mine.cfg", False, "sums", False),
+        ("elsewhere/mine.cfg", True, "", True),
+        ("mine.cfg", False, "sums", True),
+        ("mine.cfg", False, "other", False),
+        ("../mine.cfg", True, "sums", False),
+    ],
+)
+def test_flags_that_a_configuration_alone_has(
+    tmp_path: Path, place: str, component: bool, top: str, found: bool
+) -> None:
+    """A list of the sources has no flags: the configuration has them that the component names, or one near
+    it, or one further up of the same top; none outside of the root."""
+    root = tmp_path / "checkout"
+    said = "syn.file=/home/me/src/sums.cpp\nsyn.cflags=-DROWS=9 -I/home/me/include\n"
+    said += f"syn.compile.pipeline_loops=0\n{f'syn.top={top}' if top else ''}\n"
+    data = '{"Files": {"CSource": ["src/sums.cpp"]}}'
+    folder = write_solution(
+        root,
+        {
+            "prj/hls.app": None,
+            "prj/solution1/script.tcl": None,
+            "prj/solution1/directives.tcl": None,
+            "prj/solution1/solution1_data.json": '{"Files": {"CSource": ["src/sums.cpp"]}}',
+        },
+    )
+    moved = root / "deep/below"
+    moved.mkdir(parents=True)
+    folder.parent.rename(moved / "prj")
+    config = (moved if place.startswith("prj") else root) / place
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(said, encoding="utf-8")
+    if component:
+        named = {"configuration": {"configFiles": [f"../../../{place}", 7]}}
+        (moved / "prj/vitis-comp.json").write_text(json.dumps(named), encoding="utf-8")
+    solution = read_solution(moved / "prj/solution1", root)
+    assert solution.sources == (root / "src/sums.cpp",)
+    assert solution.flags.defines == (("ROWS=9",) if found else ())
+    assert solution.include_folders == ((root / "include",) if found else ())
+    assert solution.options.get("syn.compile.pipeline_loops") == ("0" if found else None)
+
+
+def test_a_damaged_component_is_left_out(tmp_path: Path) -> None:
+    changes = dict.fromkeys(["prj/hls.app", "prj/solution1/script.tcl"])
+    folder = write_solution(tmp_path, changes)
+    for text in ("{", "[]", '{"configuration": {"configFiles": "a.cfg"}}', '{"configuration": 1}'):
+        (folder / "vitis-comp.json").write_text(text, encoding="utf-8")
+        assert read_solution(folder, tmp_path).sources == ()
 
 
 def test_no_name_leads_out_of_the_root(tmp_path: Path) -> None:

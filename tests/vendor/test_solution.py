@@ -111,7 +111,6 @@ def test_flags_that_a_configuration_alone_has(
     root = tmp_path / "checkout"
     said = "syn.file=/home/me/src/sums.cpp\nsyn.cflags=-DROWS=9 -I/home/me/include\n"
     said += f"syn.compile.pipeline_loops=0\n{f'syn.top={top}' if top else ''}\n"
-    data = '{"Files": {"CSource": ["src/sums.cpp"]}}'
     folder = write_solution(
         root,
         {

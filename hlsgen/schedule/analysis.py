@@ -15,6 +15,7 @@ from hlsgen.schedule.constant_indices import split_constant_dimensions
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
 from hlsgen.schedule.dependences import tells_chosen_apart
+from hlsgen.schedule.equal_counters import tells_equal
 from hlsgen.schedule.filled_tables import with_filled_tables
 from hlsgen.schedule.given_memories import given_memories
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions, without_copies
@@ -171,6 +172,7 @@ def _of_function(
         flattens_imperfect=flattens_imperfect(target.version),
         flattens_writes=flattens_writes(target.version),
         tells_chosen=tells_chosen_apart(target.version),
+        tells_equal=tells_equal(target.version),
     )
     split_constant_dimensions(function, memories, builder.addresses)
     verdicts = [

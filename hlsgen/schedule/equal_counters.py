@@ -4,8 +4,10 @@ for (i = 7; i >= 0; i--)
     if (i == 0) taps[0] = x;       taps[i], which no other iteration writes
     else taps[i] = taps[i - 1];
 
-So FIR filters are written; to LLVM the counter is the constant there, and the vendor's tool knows that no
-iteration waits for such a word (GoodKook/ETRI-0.5um-CMOS-MPW-Std-Cell-DK FIR8.cpp:51, 2025.1: II 1).
+So FIR filters are written; to LLVM the counter is the constant there. No iteration waits for such a word, as
+the vendor's tool knows: GoodKook/ETRI-0.5um-CMOS-MPW-Std-Cell-DK FIR8.cpp:51, 2025.1, II 1. In 2021.1 it does
+not: henrikhestnes/CSE237C-Validation-and-Testing-of-Embedded-Systems and kmaddoxUCSD/WES237C_Fall21 have II 2
+between the two writes.
 """
 
 from __future__ import annotations
@@ -14,6 +16,15 @@ from hlsgen.schedule.ir import Constant, Function, Instruction, IntType
 from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.linear import Addresses, Linear
 from hlsgen.schedule.memories import Memory
+from hlsgen.schedule.releases import release_of
+
+TELLS_EQUAL = (2025, 1)
+"""From when on the tool is known to see it; of the releases between no report tells."""
+
+
+def tells_equal(version: str) -> bool:
+    """Whether a release knows which counter a constant index is."""
+    return release_of(version) >= TELLS_EQUAL
 
 
 def with_counter(

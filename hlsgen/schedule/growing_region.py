@@ -314,7 +314,7 @@ class GrowingRegion:
         owner, addresses = self.owner, self.owner.addresses
         memory = memory_at(address, owner.definitions, owner.memories, addresses.interval)
         offset = address.offset
-        if writes:
+        if writes and owner.tells_equal:
             offset = with_counter(offset, memory, bits, block, self.region, owner.function, addresses)
         where = locate(memory, offset, addresses.interval, addresses.residue)
         storage = memory.storage

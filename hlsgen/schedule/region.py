@@ -34,12 +34,13 @@ class RegionBuilder:
         flattens_imperfect: bool = False,
         flattens_writes: bool = False,
         tells_chosen: bool = False,
+        tells_equal: bool = False,
     ) -> None:
         """`writes_registers`: whether what an iteration leaves to the next is written into a register, which
         may be read in the same cycle (releases from 2021.2 on), or a choice at the start of the next.
         `compares_before`: of nest_counters.py; `ports`: of bursts.py; `flattens_*`: begun_anew.py;
-        `tells_chosen`: dependences.py."""
-        self.tells_chosen = tells_chosen
+        `tells_chosen`: dependences.py; `tells_equal`: equal_counters.py."""
+        self.tells_chosen, self.tells_equal = tells_chosen, tells_equal
         self.compares_before, self.ports = compares_before, ports
         self.flattens_imperfect, self.flattens_writes = flattens_imperfect, flattens_writes
         self.writes_registers = writes_registers

@@ -40,6 +40,7 @@ from hlsgen.schedule.shapes import shapes_of
 from hlsgen.schedule.sites import Sites, sites_of, without_marks
 from hlsgen.schedule.source_functions import SourceFunction, SourceFunctions, named
 from hlsgen.schedule.statics import localised
+from hlsgen.schedule.struct_scalars import with_scalars_apart
 from hlsgen.schedule.unrolled_size import says_too_large, unrolled_instructions
 from hlsgen.schedule.usage import usage_of_part
 from hlsgen.schedule.verdict import Verdict
@@ -57,7 +58,7 @@ def schedule_part(
     `careful` leaves out the pass of LLVM that is known to end the process on some code.
     """
     whole = {part.root: part.interval} if part.interval else {}
-    inlined = localised(optimise.inline(part.ir, [part.root]))
+    inlined = with_scalars_apart(localised(optimise.inline(part.ir, [part.root])))
     before = read_module(inlined)
     computed = with_filled_tables(inlined, before)
     if computed != inlined:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
 from pathlib import Path
 
+from tests.support.ir_engine import runner
 from tests.support.schedule_ir import front_end_of, needs_llvm, optimised
 
 KERNEL = """#include <ap_fixed.h>
@@ -77,23 +77,9 @@ def expected(a: int, b: int, c: int) -> list[int]:
 
 @needs_llvm
 def test_the_ir_computes_what_the_source_says(tmp_path: Path) -> None:
-    from llvmlite import binding
-
-    text = optimised(front_end_of(tmp_path, KERNEL).ir).replace("define hidden", "define")
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    machine = binding.Target.from_default_triple().create_target_machine()
-    module = binding.parse_assembly(text)
-    module.data_layout = str(machine.target_data)
-    engine = binding.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    row = ctypes.c_longlong * 8
-    function = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_longlong), ctypes.POINTER(ctypes.c_longlong))
-    run = function(engine.get_function_address("run"))
+    run = runner(optimised(front_end_of(tmp_path, KERNEL).ir), 8)
     drawn = random.Random(5)
     cases = [(0, 0, 0), (-1, -1, -1), (255, 1 << 62, 0x7FFFF), (-256, -(1 << 63), 0x80000)]
     cases += [tuple(drawn.randrange(-(1 << 63), 1 << 63) for _ in range(3)) for _ in range(200)]
     for case in cases:
-        found = row()
-        run(row(*case), found)
-        assert list(found) == expected(*case), case
+        assert run(case) == expected(*case), case

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.distances import SIGNED, UNSIGNED, distance
+from hlsgen.schedule.indexing_counters import extent_indexed_by
 from hlsgen.schedule.ir import (
     Block,
     Constant,
@@ -311,8 +312,13 @@ def _counter(
             ends = (min(start, last), max(start, last))
             values, unsigned = (ends, None) if ends[1] < 1 << (bits - 1) else (None, ends)
             trips = abs(last - start) // abs(step) + 1
-    if values is None and unsigned is None and _rises(phi, start, step, loop, function, definitions):
-        unsigned = (max(0, start or 0), (1 << bits) - 1)
+    if values is None and unsigned is None:
+        extent = extent_indexed_by(phi, step, loop, function, definitions)
+        if extent is not None:
+            ends = (max(0, start or 0), extent - 1)
+            values, unsigned = (ends, None) if extent <= 1 << (bits - 1) else (None, ends)
+        elif _rises(phi, start, step, loop, function, definitions):
+            unsigned = (max(0, start or 0), (1 << bits) - 1)
     return Counter(name=phi.name, start=start, step=step, trips=trips, values=values, unsigned=unsigned)
 
 

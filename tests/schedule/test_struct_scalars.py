@@ -151,31 +151,43 @@ def test_what_else_is_done_with_a_number_leaves_it(
 
 
 COUNTED = """
-struct Step {
-    short wires[48];
+struct Step {{
+    short wires[{words}];
     unsigned char count;
-};
-void steps(int n, int gap, short first, short out[48], unsigned char *total) {
+}};
+void steps(int n, int gap, short first, short out[{words}], unsigned char *total) {{
 #pragma HLS interface ap_memory port=out
     Step end;
     end.count = 0;
-    if (first) end.wires[end.count++] = first;
+    {before}
 lower:
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {{
 #pragma HLS unroll factor=2
-        end.wires[end.count++] = 1 - gap + i;
-    }
+        {guard} end.wires[end.count] = 1 - gap + i;
+        end.count++;
+    }}
 copy:
-    for (int i = 0; i < 48; i++) out[i] = end.wires[i];
+    for (int i = 0; i < {words}; i++) out[i] = end.wires[i];
     *total = end.count;
-}
+}}
 """
 
 
-def test_words_behind_a_count_of_the_same_struct_are_different_words(tmp_path: Path) -> None:
-    """caps-tum/ATOMFLOW sortLatticeByRow.cpp:780, 2024.2, xczu49dr at 10 ns: II 1."""
+@pytest.mark.parametrize(
+    ("words", "before", "guard", "interval"),
+    [
+        (48, "", "", 1),
+        (48, "if (first) end.wires[end.count++] = first;", "", 1),
+        (256, "", "", None),  # which come again
+        (48, "", "if (i != gap)", None),  # not in each iteration
+    ],
+)
+def test_words_behind_a_count_of_the_same_struct_are_different_words(
+    tmp_path: Path, words: int, before: str, guard: str, interval: int | None
+) -> None:
+    """caps-tum/ATOMFLOW sortLatticeByRow.cpp:780 and 1716, 2024.2, xczu49dr at 10 ns: II 1."""
     source = tmp_path / "steps.cpp"
-    source.write_text(COUNTED, encoding="utf-8")
+    source.write_text(COUNTED.format(words=words, before=before, guard=guard), encoding="utf-8")
     target = Target(part="xczu49dr-ffvf1760-2-e", clock_ns=10.0, version="2024.2", kernel_flow=False)
     found = schedule_component(Component(top="steps", files=(source,), target=target))
-    assert [(loop.label, loop.interval) for loop in found.loops] == [("lower", 1), ("copy", 1)]
+    assert [(loop.label, loop.interval) for loop in found.loops] == [("lower", interval), ("copy", 1)]

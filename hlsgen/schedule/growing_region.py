@@ -8,30 +8,23 @@ paths meet a multiplexer chooses.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hlsgen.schedule.accesses import TAKES_A_WORD, Access, Paths, ordered, stream_of
-from hlsgen.schedule.bursts import Asked, PortRequests
+from hlsgen.schedule.bursts import PortRequests
 from hlsgen.schedule.choices import Choices
-from hlsgen.schedule.chosen_memories import memory_at, ways_of
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, passing_by, reverse_postorder
-from hlsgen.schedule.copied_words import words_of_copy
 from hlsgen.schedule.divisions import instead_of_division
-from hlsgen.schedule.equal_counters import with_counter
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING, library_function
 from hlsgen.schedule.ir import Constant, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
-from hlsgen.schedule.linear import Address, Linear
-from hlsgen.schedule.memories import Memory, locate
+from hlsgen.schedule.memory_nodes import MemoryNodes
 from hlsgen.schedule.nest_counters import NestCounters
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import SHIFTS, Operation
 from hlsgen.schedule.overwritten import drop_overwritten, written_bases
-from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.repeated import drop_repeated
-from hlsgen.schedule.rings import rings_of
 from hlsgen.schedule.signed_shifts import is_sign_test
 
 if TYPE_CHECKING:
@@ -77,18 +70,19 @@ class GrowingRegion:
         self.slots: dict[str, list[int]] = {}
         self.written = written_bases(self.region, owner)
         self.accesses, self.streams = self.region.accesses, self.region.streams
-        self.control = Conditions(self.function, self.region, entry, self._sources)
+        self.control = Conditions(self.function, self.region, entry, self.sources)
         self.choices = Choices(self.control, owner.readers)
         self.requests = PortRequests(self._unwritten, owner.ports)
         # what writes waits for it, and it for the condition that ends the loop, one iteration before
-        self.guard = self._new(None, None, entry, []).index
+        self.guard = self.new(None, None, entry, []).index
         ahead = owner.compares_before
+        self.memory = MemoryNodes(self)
         self.nest = NestCounters(owner.function, owner.ranges, owner.widths, self._counting, ahead=ahead)
         for name in order:
             self._block(name)
         self._carry_registers()
         self._carry_exits()
-        drop_repeated(self.region, lambda store: self._sources(store.operands[:1]))
+        drop_repeated(self.region, lambda store: self.sources(store.operands[:1]))
         drop_overwritten(self.region, self.function)
         always = {name for name in order if not self.control.depends[name]}
         self.requests.settle(self.region, owner.function, owner.addresses, always)
@@ -106,18 +100,16 @@ class GrowingRegion:
 
     # nodes
 
-    def _new(
-        self, operation: Operation | None, one: Instruction | None, block: str, after: list[int]
-    ) -> Node:
+    def new(self, operation: Operation | None, one: Instruction | None, block: str, after: list[int]) -> Node:
         node = Node(len(self.region.nodes), operation, one, block, list(dict.fromkeys(after)))
         self.region.nodes.append(node)
         return node
 
     def _unwritten(self, operation: Operation | None, after: Sequence[int]) -> int:
         """A node of what no instruction says."""
-        return self._new(operation, None, self.entry, list(after)).index
+        return self.new(operation, None, self.entry, list(after)).index
 
-    def _sources(self, operands: Sequence[Operand]) -> list[int]:
+    def sources(self, operands: Sequence[Operand]) -> list[int]:
         return [
             self.node_of[operand.name]
             for operand in operands
@@ -152,13 +144,13 @@ class GrowingRegion:
         if opcode == "phi":
             self._phi(one, block)
         elif opcode in ("load", "store"):
-            self._access(one, block)
+            self.memory.access(one, block)
         elif opcode == "call":
             self._call(one, block)
         elif opcode in _FREE:
-            self._alias(one, self._sources(one.operands), block)
+            self.alias(one, self.sources(one.operands), block)
         elif self._is_wiring(one):
-            self._part(one, self._sources(one.operands), block)
+            self._part(one, self.sources(one.operands), block)
         elif opcode not in _SKIPPED:
             steps = instead_of_division(one, self.owner.widths)
             self._in_steps(one, block, steps) if steps else self._plain(one, block)
@@ -171,12 +163,12 @@ class GrowingRegion:
             return True
         return is_sign_test(one) or self.owner.ones.joins_parts(one)
 
-    def _alias(self, one: Instruction, sources: list[int], block: str) -> None:
+    def alias(self, one: Instruction, sources: list[int], block: str) -> None:
         """A value that is wires of others: theirs, or a node without an operation that joins them."""
         if len(sources) == 1:
             self.node_of[one.name] = sources[0]
         elif sources:
-            self.node_of[one.name] = self._new(None, one, block, sources).index
+            self.node_of[one.name] = self.new(None, one, block, sources).index
 
     def _part(self, one: Instruction, sources: list[int], block: str) -> None:
         """A value that has some of another's bits, or has them elsewhere: what is made of all of them, as a
@@ -186,17 +178,17 @@ class GrowingRegion:
             moved = Operation(
                 kind="lshr", widths=(bits_of(one.type),), result=self.owner.widths.result(one), constants=1
             )
-            self.node_of[one.name] = self._new(moved, one, block, sources).index
+            self.node_of[one.name] = self.new(moved, one, block, sources).index
         else:
-            self._alias(one, sources, block)
+            self.alias(one, sources, block)
 
     def _in_steps(self, one: Instruction, block: str, steps: Sequence[Operation]) -> None:
         """Operations one behind the other; a choice at the end takes the first operand too."""
-        last = first = self._sources(one.operands[:1])
+        last = first = self.sources(one.operands[:1])
         for step in steps[:-1]:
-            last = [self._new(step, one, block, last).index]
+            last = [self.new(step, one, block, last).index]
         sign = first if steps[-1].kind == "select" else []
-        self.node_of[one.name] = self._new(steps[-1], one, block, [*last, *sign]).index
+        self.node_of[one.name] = self.new(steps[-1], one, block, [*last, *sign]).index
 
     def _plain(self, one: Instruction, block: str, kind: str = "") -> Node:
         operands = [operand for operand in one.operands if not isinstance(operand, Constant)]
@@ -209,12 +201,12 @@ class GrowingRegion:
             result=self.owner.widths.result(one),
             constants=len(one.operands) - len(operands),
         )
-        node = self._new(operation, one, block, self._sources(one.operands))
+        node = self.new(operation, one, block, self.sources(one.operands))
         if (
             one.opcode == "fcmp"
         ):  # a core that knows no NaN: whether one is among the operands is joined to it
             number = Operation(kind="and", widths=(1, 1), result=1)
-            node = self._new(number, one, block, [node.index])
+            node = self.new(number, one, block, [node.index])
         if one.name:
             self.node_of[one.name] = node.index
         return node
@@ -224,13 +216,13 @@ class GrowingRegion:
     def _phi(self, one: Instruction, block: str) -> None:
         if block == self.entry:
             width = self.owner.widths.result(one)
-            self.node_of[one.name] = self._new(
+            self.node_of[one.name] = self.new(
                 Operation(kind="phi", widths=(width,), result=width), one, block, []
             ).index
             return
         known, choosers = self.choices.of(one, block)
         if len(known) == 1:
-            self._alias(one, self._sources(known), block)
+            self.alias(one, self.sources(known), block)
             return
         width = self.owner.widths.result(one)
         operation = Operation(
@@ -239,7 +231,7 @@ class GrowingRegion:
             result=width,
             constants=sum(isinstance(value, Constant) for value in known),
         )
-        self.node_of[one.name] = self._new(operation, one, block, [*self._sources(known), *choosers]).index
+        self.node_of[one.name] = self.new(operation, one, block, [*self.sources(known), *choosers]).index
 
     def _carry_registers(self) -> None:
         loop = self.region.loop
@@ -266,10 +258,10 @@ class GrowingRegion:
         if choice is not None:
             changed, choosers = choice
             self.region.nodes[after[0]].operation = None
-            written, after = len(changed), [*self._sources(changed), *choosers]
+            written, after = len(changed), [*self.sources(changed), *choosers]
         width = self.owner.widths.result(phi)
         write = Operation(kind="register_write", widths=(width,) * (1 + written), result=width)
-        return self._new(write, phi, latch, [*after, *self.control.of.get(latch, ())]).index
+        return self.new(write, phi, latch, [*after, *self.control.of.get(latch, ())]).index
 
     def _carry_exits(self) -> None:
         for name in self.region.blocks:
@@ -277,117 +269,6 @@ class GrowingRegion:
                 self.region.carried.append(Carried(node, self.guard, 1, ENDS, begins=True))
 
     # memories, streams, ports
-
-    def _access(self, one: Instruction, block: str) -> None:
-        writes = one.opcode == "store"
-        address = self.owner.addresses.of(one.operands[1 if writes else 0])
-        if address is None:
-            return
-        if is_word_of_call(address.base, self.owner.definitions):
-            self._word_of_stream(one, address, writes)
-            return
-        bits = bits_of(one.types[0]) if writes else bits_of(one.type)
-        after = self._sources(one.operands[:1]) if writes else []
-        node = self._access_each(one, address, block, bits, writes=writes, after=after)
-        if one.name:
-            self.node_of[one.name] = node
-
-    def _access_each(
-        self, one: Instruction, address: Address, block: str, bits: int, *, writes: bool, after: list[int]
-    ) -> int:
-        """The node of an access to a memory, or of the choice between the words of several."""
-        ways, choices = ways_of(address, self.owner.addresses, self.owner.memories)
-        chosen = self._sources([Local(name) for name in sorted(choices)])
-        for index in chosen:  # nothing chooses pointers to arrays: it chooses what was read, or writes
-            self.region.nodes[index].operation = None
-        given = after + chosen if writes else after
-        nodes = [self._memory_access(one, way, block, bits, writes=writes, after=given) for way in ways]
-        if writes or len(nodes) == 1:
-            return nodes[0]
-        operation = Operation(kind="mux", widths=(bits,) * len(nodes), result=bits)
-        return self._new(operation, one, block, [*nodes, *chosen]).index
-
-    def _memory_access(
-        self, one: Instruction, address: Address, block: str, bits: int, *, writes: bool, after: list[int]
-    ) -> int:
-        """The node of an access to a memory."""
-        owner, addresses = self.owner, self.owner.addresses
-        memory = memory_at(address, owner.definitions, owner.memories, addresses.interval)
-        offset = address.offset
-        if writes and owner.tells_equal:
-            offset = with_counter(offset, memory, bits, block, self.region, owner.function, addresses)
-        where = locate(memory, offset, addresses.interval, addresses.residue)
-        storage = memory.storage
-        kinds = {"axi": ("axi_read", "axi_write"), "register": ("register_read", "register_write")}
-        kind = kinds.get(storage, ("load", "store"))[writes]
-        operation = Operation(kind=kind, widths=(bits,), result=0 if writes else bits, storage=storage)
-        values, after = len(after), after + self._address(address.offset, memory, block)
-        if writes and where.is_part:  # the word is read, one part of it exchanged, and written
-            word = self._memory_access(one, address, block, bits, writes=False, after=[])
-            exchange = Operation(kind="shl", widths=(memory.word_bits,) * 2, result=memory.word_bits)
-            after.append(self._new(exchange, one, block, [word, *after]).index)
-        if writes or memory.bundle:
-            after += [self.guard, *self.control.of[block]]
-        if memory.bundle:
-            alone, copied = self.owner.ports.keeps_apart(one.flags), one.opcode == "call"
-            asked = Asked(memory, address.offset, bits, block, writes, alone, copied)
-            after.append(self.requests.ask(asked, after[values:]))
-        node = self._new(operation, one, block, after)
-        node.access = Access(node.index, where, writes, block, one, node.index)
-        names = {name for form in where.word for name, _ in form.terms}
-        node.access.rings = rings_of(names, self.owner.definitions)
-        if not writes:  # of writes under branches the tool does not see it
-            node.access.alike = {name: self.owner.addresses.first_of(name) for name in names}
-        self.accesses.setdefault(memory, []).append(node.access)
-        if memory.bundle:
-            self.requests.answer(node.index)
-        if where.is_part and one.opcode == "load":
-            return self._part_of_word(one, node, memory)
-        if writes or memory.bundle or address.base.name not in self.written:
-            return node.index
-        # the value of an earlier write may be chosen in its place
-        node.access.value = self._new(None, one, block, [node.index]).index
-        return node.access.value
-
-    def _part_of_word(self, one: Instruction, read: Node, memory: Memory) -> int:
-        """The node of one of several elements of a word that was read, which one stays run-time: the word is
-        shifted (necst/pynqrypt, 2022.2: `lshr` of the 2,048 bits of a reshaped table)."""
-        bits = bits_of(one.type)
-        shift = Operation(kind="lshr", widths=(memory.word_bits,) * 2, result=bits)
-        assert read.access is not None
-        read.access.value = self._new(shift, one, read.block, [read.index]).index
-        return read.access.value
-
-    def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
-        """The nodes that an address waits for: an adder where it has more than one part."""
-        sources = self.nest.sources(offset, memory.element_bytes, self.node_of)
-        parts = len(offset.terms) + (offset.constant != memory.start)
-        if not sources or parts < 2 or memory.depth == 1:
-            return sources
-        width = (
-            max(1, (max(1, memory.depth) - 1).bit_length())
-            if memory.depth
-            else self._index_bits(offset, memory)
-        )
-        operation = Operation(
-            kind="add", widths=(width, width), result=width, constants=int(len(sources) < 2)
-        )
-        return [self._new(operation, None, block, sources).index]
-
-    def _index_bits(self, offset: Linear, memory: Memory) -> int:
-        """Bits of an index into an array whose extent only the caller knows: those of its range."""
-        _, high = self.owner.addresses.interval(offset + Linear(-memory.start))
-        return min(32, max(1, (max(0, high) // max(1, memory.element_bytes)).bit_length()))
-
-    def _word_of_stream(self, one: Instruction, address: Address, writes: bool) -> None:
-        """A part of the word that a stream's read gave, or that a write will take: wires."""
-        name = address.base.name
-        if writes:
-            self.slots.setdefault(name, []).extend(self._sources(one.operands[:1]))
-        elif name in self.node_of:
-            self.node_of[one.name] = self.node_of[name]
-        elif name in self.slots:
-            self._alias(one, self.slots[name], "")
 
     def _call(self, one: Instruction, block: str) -> None:
         name = one.callee
@@ -400,21 +281,21 @@ class GrowingRegion:
         elif name in MATHS:
             self._plain(one, block, MATHS[name])
         elif (function := library_function(name)) and one.name:
-            index = self._new(None, one, block, self._sources(one.operands)).index
+            index = self.new(None, one, block, self.sources(one.operands)).index
             self.region.library[index], self.node_of[one.name] = function, index
         elif name not in ("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot", "__hls_shift_slot"):
             self.region.calls.add(name)
             if one.name:
-                self._alias(one, self._sources(one.operands), block)
+                self.alias(one, self.sources(one.operands), block)
 
     def _stream(self, one: Instruction, block: str, kind: str, which: str, bits: int) -> None:
         after = [self.guard, *self.control.of[block]]
         if kind in TAKES_A_WORD and isinstance(one.operands[1], Local):
             after += self.slots.get(one.operands[1].name, [])
-        after += self._sources(one.operands[1:])
+        after += self.sources(one.operands[1:])
         gives = "read" in kind or kind == "shift_register"
         operation = Operation(kind=kind, widths=(bits,), result=bits if gives else 0)
-        node = self._new(operation, one, block, after)
+        node = self.new(operation, one, block, after)
         writes = kind in TAKES_A_WORD
         node.access = Access(node.index, None, writes, block, one)
         self.streams.setdefault(f"{which}.{kind}", []).append(node.access)
@@ -430,24 +311,24 @@ class GrowingRegion:
         if name in EXTREMES:
             compare = Operation(kind=EXTREMES[name], widths=bits, result=1, constants=constants)
             choose = Operation(kind="select", widths=bits, result=width, constants=constants)
-            self._two(one, block, compare, choose, self._sources(one.operands))
+            self._two(one, block, compare, choose, self.sources(one.operands))
         elif name in COUNTS:  # of bits, or of three results: as deep as a comparison and a choice
             self._two(one, block, Operation(kind="icmp", widths=bits[:2], result=1), choose, [])
         elif name == "abs":
             negate = Operation(kind="sub", widths=(width, width), result=width, constants=1)
-            self._two(one, block, negate, choose, self._sources(one.operands))
+            self._two(one, block, negate, choose, self.sources(one.operands))
         elif name in ("bswap", "bitreverse") or (
             name in ("fshl", "fshr") and isinstance(one.operands[2], Constant)
         ):
-            self._alias(one, self._sources(one.operands), block)
+            self.alias(one, self.sources(one.operands), block)
         elif name == "fmuladd" or name == "fma":
             self._multiply_add(one, block)
         elif name in ("memcpy", "memset", "memmove"):
-            self._copy(one, block)
+            self.memory.copy(one, block)
         elif name in SATURATING:
             first = self._plain(one, block, SATURATING[name])
             choose = Operation(kind="select", widths=(width, width), result=width, constants=1)
-            self.node_of[one.name] = self._new(choose, one, block, [first.index]).index
+            self.node_of[one.name] = self.new(choose, one, block, [first.index]).index
         elif one.name:
             self._plain(one, block, name)
 
@@ -455,51 +336,13 @@ class GrowingRegion:
         self, one: Instruction, block: str, first: Operation, second: Operation, values: list[int]
     ) -> None:
         """An operation on the operands, and another on its result and those values."""
-        index = self._new(first, one, block, self._sources(one.operands)).index
-        self.node_of[one.name] = self._new(second, one, block, [index, *values]).index
-
-    def _copy(self, one: Instruction, block: str) -> None:
-        """A word of several parts that is copied, or set, as one: what it comes from is read, what it
-        goes to written."""
-        length = one.operands[2]
-        if not isinstance(length, Constant) or not length.value:
-            self.region.calls.add("a copy of a length that is not constant")
-            return
-        words = words_of_copy(one, length.value, self.owner)
-        for at in range(0, length.value, length.value // words):
-            bits = 8 * length.value // words
-            sources: list[int] = []
-            if ".memset" not in one.callee:
-                sources = self._read_word(one, one.operands[1], bits, block, at)
-            self._write_word(one, one.operands[0], bits, block, sources, at)
-
-    def _read_word(self, one: Instruction, pointer: Operand, bits: int, block: str, at: int) -> list[int]:
-        """at: bytes behind the pointer."""
-        address = self.owner.addresses.of(pointer)
-        if address is None:
-            return []
-        name = address.base.name
-        if is_word_of_call(address.base, self.owner.definitions):
-            return [self.node_of[name]] if name in self.node_of else self.slots.get(name, [])
-        address = replace(address, offset=address.offset + Linear(at))
-        return [self._access_each(one, address, block, bits, writes=False, after=[])]
-
-    def _write_word(
-        self, one: Instruction, pointer: Operand, bits: int, block: str, sources: list[int], at: int
-    ) -> None:
-        address = self.owner.addresses.of(pointer)
-        if address is None:
-            return
-        if is_word_of_call(address.base, self.owner.definitions):
-            self.slots.setdefault(address.base.name, []).extend(sources)
-        else:
-            address = replace(address, offset=address.offset + Linear(at))
-            self._access_each(one, address, block, bits, writes=True, after=sources)
+        index = self.new(first, one, block, self.sources(one.operands)).index
+        self.node_of[one.name] = self.new(second, one, block, [index, *values]).index
 
     def _multiply_add(self, one: Instruction, block: str) -> None:
         bits = bits_of(one.type)
         product = Operation(kind="fmul", widths=(bits, bits), result=bits)
-        first = self._new(product, one, block, self._sources(one.operands[:2]))
+        first = self.new(product, one, block, self.sources(one.operands[:2]))
         total = Operation(kind="fadd", widths=(bits, bits), result=bits)
-        node = self._new(total, one, block, [first.index, *self._sources(one.operands[2:])])
+        node = self.new(total, one, block, [first.index, *self.sources(one.operands[2:])])
         self.node_of[one.name] = node.index

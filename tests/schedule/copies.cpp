@@ -566,3 +566,18 @@ extern "C" void copies_by_factor(const int weights[64], const int values[64][64]
         out[i] = sums[i];
     }
 }
+
+// 128 bits of a stream into two words of 64
+extern "C" void two_words_of_one(hls::stream<ap_uint<128>> &in, unsigned n, ap_uint<64> last[2]) {
+    ap_uint<64> words[4096];
+#pragma HLS bind_storage variable=words type=ram_2p impl=uram latency=1
+    unsigned at = 0;
+work:
+    do {
+        ap_uint<128> value = in.read();
+        memcpy(&words[2 * at], &value, 16);
+        at++;
+    } while (at != n);
+    last[0] = words[2 * n - 1];
+    last[1] = words[n];
+}

@@ -42,6 +42,7 @@ def intervals(top: str, version: str) -> set[int | None]:
             "FinancialEngineerLab/HLS_Final_Channel_Model Rayleigh.cpp:69: 8 reads of H_rvd, a ram_t2p",
         ),
         ("copies_of_words", "2022.2", 16, "ZDAutomotive/DL-HLS-adapted mac_logger.cpp:100: 16 bus reads"),
+        ("two_words_of_one", "2020.2", 2, "eecysu/GraFlex bfs_scatter.cpp:57: a ram_2p writes at one port"),
         ("copies_of_structures", "2022.2", 1, "a word of the memory, by the documentation of aggregate"),
         ("rows_assigned", "2024.1", 5, "dingdingye/GIM_Diabetes top.cpp:82: 10 stores of y_train, 2 ports"),
         ("copies_of_a_place", "2022.2", 16, "ZDAutomotive/DL-HLS-adapted mac_logger.cpp:100: 16 bus reads"),

@@ -63,7 +63,7 @@ def schedule_part(
     computed = with_filled_tables(inlined, before)
     if computed != inlined:
         inlined, before = computed, read_module(computed)
-    sites = understood(sites_of(before, pragmas), target.version)
+    sites = understood(sites_of(before, pragmas), target.version, kernel_flow=target.kernel_flow)
     port = DEFAULT_BUNDLE if target.kernel_flow else ""
     bundle = port if part.given is None else ""
     given = given_memories(part.given or (), target.version, port)

@@ -31,7 +31,8 @@ def given_memories(given: Sequence[Given], version: str, bundle: str) -> GivenMe
 def _memories(given: Given, shape: Type | None, version: str, bundle: str) -> list[Memory]:
     """Those of a register, as of a number that is given by reference, the code tells as well."""
     described: dict[tuple[Local | Global, int], list[VariableSite]] = {}
-    for site in understood(Sites(plain=[], variables=list(given.sites)), version).variables:
+    sites = Sites(plain=[], variables=list(given.sites))
+    for site in understood(sites, version, kernel_flow=bool(bundle)).variables:
         described.setdefault((given.base, site.offset), []).append(site)
     if given.type is not None:
         found = memories_of_variable(given.base, given.type, described, constant=given.constant)

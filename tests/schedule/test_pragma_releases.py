@@ -60,3 +60,33 @@ def test_a_directive_has_had_it_before(tmp_path: Path) -> None:
     schedule = scheduled(tmp_path, "", "2020.2", read_directives(script))
     (loop,) = (one for one in schedule.loops if one.label == "work")
     assert loop.interval == 1 and not schedule.dropped, loop.reasons
+
+
+PORTS = """
+void added(const int *a, const int *b, int *out) {
+#pragma HLS interface m_axi depth=64 port=a OPTION
+#pragma HLS interface m_axi depth=64 port=b OPTION
+#pragma HLS interface m_axi depth=64 port=out OPTION
+    work: for (int i = 0; i < 64; ++i) out[2 * i] = a[2 * i] + b[2 * i];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "version", "kernel_flow", "interval"),
+    [
+        ("", "2020.2", False, 1),  # SuperChamp234/spgemm-format-exploration row_product.cpp:32
+        ("offset=slave", "2020.2", False, 2),  # one port in ZhengmingHu/HLS_MNIST
+        ("bundle=gmem", "2020.2", False, 2),
+        ("", "2022.2", False, 2),  # one port in seven public reports
+        ("", "2020.2", True, 2),
+    ],
+)
+def test_ports_without_a_bundle(
+    tmp_path: Path, option: str, version: str, kernel_flow: bool, interval: int
+) -> None:
+    source = tmp_path / "added.cpp"
+    source.write_text(PORTS.replace("OPTION", option), encoding="utf-8")
+    target = Target(part="xc7z020clg484-1", clock_ns=10.0, version=version, kernel_flow=kernel_flow)
+    (loop,) = schedule_component(Component(top="added", files=(source,), target=target)).loops
+    assert loop.interval == interval, loop.reasons

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from hlsgen.schedule.growing_region import GrowingRegion
 
 
+MOST_WORDS = 64
+"""That one value is taken to be made of: larger ones are arrays that are moved whole."""
+
+
 class MemoryNodes:
     """What a growing region has of memories."""
 
@@ -66,7 +70,8 @@ class MemoryNodes:
         owner = self.grown.owner
         memory = memory_at(address, owner.definitions, owner.memories, owner.addresses.interval)
         size = memory.element_bytes
-        if memory.bundle or not size or bits <= 8 * size:
+        of_copy = one.opcode == "call"  # which copied_words.py has cut
+        if of_copy or memory.bundle or not size or not 8 * size < bits <= 8 * size * MOST_WORDS:
             return self._memory_access(one, address, block, bits, writes=writes, after=after)
         nodes = [
             self._memory_access(

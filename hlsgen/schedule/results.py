@@ -109,6 +109,11 @@ class LoopSchedule:
     """Of the copies: the same line by other calls."""
 
     @property
+    def likely(self) -> int | None:
+        """The II that is decided, or the estimate of one that is not; None: there is none."""
+        return self.estimate if self.interval is None else self.interval
+
+    @property
     def title(self) -> str:
         """The loop's label, if it has one, and its place."""
         where = f"{Path(self.place.file).name}:{self.place.line}" if self.place else self.function
@@ -165,7 +170,7 @@ class LoopSchedule:
     @property
     def misses_target(self) -> bool:
         """Whether the II is more than asked for, as far as is known or likely."""
-        likely = self.interval or self.estimate
+        likely = self.likely
         if likely is not None:
             return likely > self.target
         return self.between[0] > self.target and not self.unknown_calls and not self.rolled

@@ -251,7 +251,7 @@ class Verdict:
             *says_reordered(recurrence, self.delays),
             *says_too_fast(self.delays.budget_ns),
             *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
-            *says_guessed(self.open_edge, least),
+            *says_guessed(self.open_edge, least, (low, high)),
             *shared,
             *(says_lowered(high, self.target) if lowered else ()),
             *(says_shifted(self.region.nodes, self._recurring(), low) if stretched else ()),

@@ -62,13 +62,13 @@ def schedules(version: str, kernel_flow: bool, widest: int | None = None) -> dic
 @pytest.mark.parametrize(("function", "version", "kernel_flow", "depth"), MEASURED)
 def test_the_depth_is_that_of_reports(function: str, version: str, kernel_flow: bool, depth: int) -> None:
     loop = schedules(version, kernel_flow)[function]
-    assert (loop.interval, loop.depth) == (1, depth), loop.operations
+    assert (loop.likely, loop.depth) == (1, depth), loop.operations
 
 
 @pytest.mark.parametrize("function", ASKED_FOR)
 def test_what_keeps_a_burst_from_being_joined_asks_for_each_word(function: str) -> None:
     short, long = (schedules("2023.2", flow)[function] for flow in (False, True))
-    assert long.interval == short.interval
+    assert long.likely == short.likely
     assert long.depth - short.depth in (63, 126)  # of reads or writes, and of both one behind the other
 
 
@@ -82,33 +82,33 @@ def test_a_burst_is_asked_for_before_the_loop(function: str) -> None:
 def test_the_flow_of_kernels_joins_neighbouring_words(function: str, narrow: int) -> None:
     """ihsanalhafiz/Alveo_FPGA_Design_Workshop, InputBlackBoxOutput/Systolic-Matrix-Multiplier (II 1, words of
     512 bits), Arun-66/AN50_ZCU104 in the flow of IP (27 words of an iteration: II 27)."""
-    assert [schedules("2023.2", flow)[function].interval for flow in (False, True)] == [narrow, 1]
+    assert [schedules("2023.2", flow)[function].likely for flow in (False, True)] == [narrow, 1]
 
 
 def test_words_are_joined_where_their_address_tells_that_they_begin_at_a_wide_one() -> None:
     """hash-func/Staged_LSH table_serch.cpp:1201 (2020.2): four words of 32 bits from `song / 128 * 128` on
     have II 1 and depth 3."""
     kernels = schedules("2020.2", True)
-    assert [kernels[function].interval for function in ("a_song", "from_anywhere")] == [1, 4]
+    assert [kernels[function].likely for function in ("a_song", "from_anywhere")] == [1, 4]
     assert kernels["a_song"].depth == 3
 
 
 def test_a_project_says_how_wide_words_may_become() -> None:
     """UG1399, config_interface -m_axi_max_widen_bitwidth, where no pragma says it."""
-    wide = [schedules("2023.2", True, bits)["sixteen_read"].interval for bits in (0, 128, 512)]
+    wide = [schedules("2023.2", True, bits)["sixteen_read"].likely for bits in (0, 128, 512)]
     assert wide == [16, 4, 1]
-    assert schedules("2023.2", True, 512)["sixteen_in_fours"].interval == 4
+    assert schedules("2023.2", True, 512)["sixteen_in_fours"].likely == 4
 
 
 def test_a_pragma_says_how_wide_words_may_become() -> None:
     """UG1399, max_widen_bitwidth: 16 words of 32 bits in words of 128 are four."""
-    assert schedules("2023.2", True)["sixteen_in_fours"].interval == 4
+    assert schedules("2023.2", True)["sixteen_in_fours"].likely == 4
 
 
 def test_volatile_words_are_joined_up_to_2020_2_alone() -> None:
     """Deep-In-Sight/getphasemap2 getPhaseMap.cpp:96 (log of 2020.2, flow of IP): "burst reads of length 384
     and bit width 32" of `volatile uint16 *`, II 1. Marcolbr2001/ACA_PROJECT, 2023.2: each is asked for."""
-    assert [schedules(version, False)["neighbours"].interval for version in ("2020.2", "2023.2")] == [1, 2]
+    assert [schedules(version, False)["neighbours"].likely for version in ("2020.2", "2023.2")] == [1, 2]
 
 
 def test_up_to_2022_1_a_remainder_tells_where_the_bursts_of_a_nest_begin() -> None:
@@ -124,4 +124,4 @@ def test_up_to_2022_1_a_remainder_tells_where_the_bursts_of_a_nest_begin() -> No
 def test_words_of_one_iteration_follow_one_another() -> None:
     """Arun-66/AN50_ZCU104 (conv2, M1): 27 words of an iteration in a burst are 27 cycles."""
     loop = schedules("2022.2", False)["fours"]
-    assert (loop.interval, loop.depth) == (4, 6)  # count, four words, store
+    assert (loop.likely, loop.depth) == (4, 6)  # count, four words, store

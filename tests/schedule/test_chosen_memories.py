@@ -24,7 +24,7 @@ def loop_of(top: str, version: str) -> LoopSchedule:
 
 def test_fields_of_a_struct_are_one_word_of_whichever_port_a_switch_chooses() -> None:
     """McKelvey-Engineering-CSE/adapt_fpga preprocess.cpp:389, 2021.1: three fields of one of five, II 1."""
-    assert loop_of("fields_of_one_of_several", "2021.1").interval == 1
+    assert loop_of("fields_of_one_of_several", "2021.1").likely == 1
 
 
 def test_what_arrays_that_are_swapped_carry_is_that_of_their_port() -> None:
@@ -40,11 +40,11 @@ def test_a_word_of_one_of_two_arrays_is_read_in_both() -> None:
     """asandeep1/FPGA_ECE8893 lab2/top.cpp:111, 2025.1: `ping ? mem_A[i][j] : mem_B[i][j]` and two writes
     under conditions have II 2 for the limited ports of mem_B, which nothing splits."""
     loop = loop_of("from_one_to_the_other", "2025.1")
-    assert loop.interval == 2
+    assert loop.likely == 2
     assert any("1 reads and 2 writes" in reason for reason in loop.reasons), loop.reasons
 
 
 def test_a_word_of_one_of_four_arrays_is_read_in_each() -> None:
     loop = loop_of("one_of_four", "2024.1")
-    assert loop.interval == 2
+    assert loop.likely == 2
     assert any("3 reads and 0 writes of a bank of first" in reason for reason in loop.reasons), loop.reasons

@@ -48,7 +48,7 @@ def test_kernels_keep_their_order(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     found = schedule_components(components, jobs=2, progress=lambda *one: told.append(one))
     assert [one.kernel for one in found] == ["first", "second", "third"]
-    assert [one.loops[0].interval for one in found] == [2, 1, 3]
+    assert [one.loops[0].likely for one in found] == [2, 1, 3]
     assert told == [("compiling", 0, 3), *(("scheduling", done, 3) for done in (1, 2, 3))]
     assert timeless(found) == timeless([schedule_component(one) for one in components])
 

@@ -48,7 +48,7 @@ def test_the_pragma_counts_and_the_loop_has_its_line(tmp_path: Path, head: str, 
     kernel = schedule_component(Component(top="consumer", files=(file,), target=target))
     (loop,) = kernel.loops
     assert loop.place is not None and loop.place.line == 3 + (body == PLAIN)
-    assert loop.target == 3 and loop.interval == 3, loop.reasons
+    assert loop.target == 3 and loop.likely == 3, loop.reasons
 
 
 def test_a_function_that_must_not_be_inlined_is_all_the_same(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ void kept(const int in[64], int out[64]) {
     )
     target = Target(part="xc7z020-clg400-1", clock_ns=10.0, version="2022.1", kernel_flow=False)
     (loop,) = schedule_component(Component(top="kept", files=(file,), target=target)).loops
-    assert loop.interval == 1 and not loop.unknown_calls
+    assert loop.likely == 1 and not loop.unknown_calls
 
 
 @pytest.mark.parametrize(("clock_ns", "interval"), [(2.0, None), (2.1, 1)])
@@ -76,5 +76,5 @@ def test_a_clock_that_leaves_counters_too_little_decides_nothing(
     file.write_text("void fast(char x[64]) {\n    for (int i = 0; i < 64; ++i) x[i] = 1;\n}\n")
     target = Target(part="xczu3eg-sbva484-1-e", clock_ns=clock_ns, version="2024.2", kernel_flow=False)
     (loop,) = schedule_component(Component(top="fast", files=(file,), target=target)).loops
-    assert loop.interval == interval
+    assert loop.likely == interval
     assert any("counters may not fit" in reason for reason in loop.reasons) == (interval is None)

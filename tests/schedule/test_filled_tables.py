@@ -61,7 +61,7 @@ def loops(
 
 def test_a_table_is_a_rom(tmp_path: Path) -> None:
     found = loops(tmp_path)
-    assert found.keys() == {"READ"} and found["READ"].interval == 1
+    assert found.keys() == {"READ"} and found["READ"].likely == 1
     (table,) = [bank for bank in found["READ"].banks if bank.array == "table"]
     assert table.reads == 8 and table.writes == 0
 
@@ -122,4 +122,4 @@ def test_a_function_that_is_pipelined_has_no_loop_that_fills(tmp_path: Path) -> 
     target = Target(part="xcvu13p-flga2577-2-e", clock_ns=2.8, version="2024.2", kernel_flow=False)
     kernel = schedule_component(Component(top="top", files=(file,), target=target))
     (pipeline,) = kernel.loops
-    assert pipeline.interval == 1 and kernel.instructions < 200 and pipeline.depth < 8
+    assert pipeline.likely == 1 and kernel.instructions < 200 and pipeline.depth < 8

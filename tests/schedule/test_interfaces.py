@@ -40,7 +40,7 @@ def test_one_in_a_function_that_is_given_an_array_of_the_kernels_own_counts_for_
     target = Target(part="xc7z020-clg400-1", clock_ns=20.0, version="2024.1", kernel_flow=False)
     kernel = schedule_component(Component(top="top", files=(source,), target=target))
     (loop,) = (one for one in kernel.loops if one.label == "work")
-    assert loop.interval == 1, loop.reasons
+    assert loop.likely == 1, loop.reasons
     assert not any(bank.storage in ("axi", "s_axilite") for bank in loop.banks)
 
 

@@ -47,7 +47,7 @@ def schedules() -> dict[str, LoopSchedule]:
 @pytest.mark.parametrize("function", list(REPORTED))
 def test_the_interval_is_that_of_reports(function: str) -> None:
     loop = schedules()[function]
-    assert loop.interval == REPORTED[function], loop.reasons
+    assert loop.likely == REPORTED[function], loop.reasons
 
 
 @pytest.mark.parametrize("function", list(COUNTED))

@@ -51,7 +51,7 @@ def test_it_is_scheduled(tmp_path: Path, name: str) -> None:
     file = tmp_path / "top.cpp"
     file.write_text(f"{before}void top(int x[8]) {{\n    for (int i = 0; i < 8; ++i) {{ {body} }}\n}}\n")
     (loop,) = schedule_component(Component(top="top", files=(file,), target=TARGET)).loops
-    assert loop.interval == 1 and not loop.unknown_calls
+    assert loop.likely == 1 and not loop.unknown_calls
     assert loop.place is not None and loop.place.line == before.count("\n") + 2
 
 

@@ -29,7 +29,7 @@ def test_a_file_is_named_as_it_is(tmp_path: Path, folder: str) -> None:
     file.write_text(SOURCE)
     (loop,) = schedule_component(Component(top="tripled", files=(file,), target=TARGET)).loops
     assert loop.place is not None and (loop.place.file, loop.place.line) == (str(file), 3)
-    assert (loop.label, loop.interval) == ("work", 1)
+    assert (loop.label, loop.likely) == ("work", 1)
 
 
 def test_a_header_is_named_without_what_leads_nowhere(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_the_type_of_a_split_is_an_option_from_2021_1_on(
 ) -> None:
     schedule = scheduled(tmp_path, split, version)
     (loop,) = (one for one in schedule.loops if one.label == "work")
-    assert loop.interval == interval, loop.reasons
+    assert loop.likely == interval, loop.reasons
     left_out = [str(one).rpartition("/")[2] for one in schedule.dropped]
     assert left_out == ([] if interval == 1 else ["sums.cpp:4: #pragma HLS array_partition"])
 
@@ -59,7 +59,7 @@ def test_a_directive_has_had_it_before(tmp_path: Path) -> None:
     script.write_text('set_directive_array_partition -type complete -dim 1 "sums" a\n')
     schedule = scheduled(tmp_path, "", "2020.2", read_directives(script))
     (loop,) = (one for one in schedule.loops if one.label == "work")
-    assert loop.interval == 1 and not schedule.dropped, loop.reasons
+    assert loop.likely == 1 and not schedule.dropped, loop.reasons
 
 
 PORTS = """
@@ -89,4 +89,4 @@ def test_ports_without_a_bundle(
     source.write_text(PORTS.replace("OPTION", option), encoding="utf-8")
     target = Target(part="xc7z020clg484-1", clock_ns=10.0, version=version, kernel_flow=kernel_flow)
     (loop,) = schedule_component(Component(top="added", files=(source,), target=target)).loops
-    assert loop.interval == interval, loop.reasons
+    assert loop.likely == interval, loop.reasons

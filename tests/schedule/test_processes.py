@@ -65,7 +65,7 @@ def intervals(folder: Path, source: str) -> dict[str, tuple[int | None, int]]:
     path = folder / "kernel.cpp"
     path.write_text(source, encoding="utf-8")
     found = schedule_component(Component(top="top", files=(path,), target=TARGET))
-    return {loop.label: (loop.interval, loop.copies) for loop in found.loops}
+    return {loop.label: (loop.likely, loop.copies) for loop in found.loops}
 
 
 def source(region: str = "#pragma HLS dataflow", second: str = "", partition: str = "complete") -> str:

@@ -55,7 +55,7 @@ def test_what_is_too_large_is_said_and_others_are_scheduled(tmp_path: Path) -> N
     (kernel,) = schedule_components([component(tmp_path / "net.cpp", LARGE)])
     (said,) = kernel.too_large
     assert said.startswith("net::dense: some ") and "unroll less" in said and said in kernel.findings()
-    assert [(loop.interval, loop.operations["mul 16x16"]) for loop in kernel.loops] == [(1, 256)]
+    assert [(loop.likely, loop.operations["mul 16x16"]) for loop in kernel.loops] == [(1, 256)]
     assert kernel.as_json()["too_large"] == [said]
     size = int(said.split()[2].replace(",", ""))
     assert 4 * 4096**2 < size < 30 * 4096**2  # loads, a product and a sum of each weight

@@ -12,7 +12,7 @@ what only a run could tell, is named and not obeyed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,6 +25,8 @@ KEPT = "script.tcl"
 """What the tool calls the script that it keeps in a solution."""
 DEEPEST = 5
 """Scripts within scripts, and branches within branches."""
+MOST_COMMANDS = 20_000
+"""Of a script with those that it sources."""
 MOST_ROUNDS = 64
 """Of a loop over a list."""
 DEEP = "what stands so deep"
@@ -58,7 +60,7 @@ def read_script(path: Path) -> list[Configuration]:
     """
     kept = path.name == KEPT and _is_project(path.resolve().parent.parent)
     state = _State(path, path.resolve().parent.parent.parent if kept else path.parent)
-    for read in _read(path, {}, 0):
+    for read in _Reader(path).of(path):
         state.take(read)
     found = [_from_where_it_is_run(one) for one in state.solutions()]
     if not found:
@@ -89,91 +91,105 @@ def _is_project(folder: Path) -> bool:
 # commands
 
 
-def _read(path: Path, variables: dict[str, str], depth: int) -> Iterator[_Read]:
-    for command in commands(path, read_text(path), variables):
-        yield from _expanded(_Read(command=command, path=path), variables, depth)
+@dataclass
+class _Reader:
+    """What is read of a script and of those that it sources, in the order of commands.
 
+    variables: the values that are known. count: of commands so far.
+    """
 
-def _expanded(read: _Read, variables: dict[str, str], depth: int) -> Iterator[_Read]:
-    """A command, or those that stand in it."""
-    name, words = read.command.name, read.command.words
-    if name == "source":
-        yield from _sourced(read, variables, depth)
-    elif name == "catch" and len(words) > 1:
-        yield from _body(words[1], read, variables, depth)
-    elif name == "if":
-        yield from _branches(read, variables, depth)
-    elif name == "foreach" and len(words) == 4 and not _EVALUATED.search(words[1] + words[2]):
-        for value in words[2].split()[:MOST_ROUNDS]:
-            variables[words[1]] = value
-            yield from _body(words[3], read, variables, depth)
-    elif name in ("foreach", "for", "while", "switch", "proc", "eval"):
-        text = " ".join(words)
-        for variable in _SET.findall(text):
-            variables.pop(variable, None)
-        yield from _left_out(read, text)
-    else:
-        yield read
+    script: Path
+    variables: dict[str, str] = field(default_factory=dict)
+    count: int = 0
 
+    def of(self, path: Path, depth: int = 0) -> Iterator[_Read]:
+        """The commands of a script, with those that stand in them. Raises DesignError: it cannot be read, or
+        they come to too many."""
+        for command in commands(path, read_text(path), self.variables):
+            yield from self._expanded(_Read(command=command, path=path), depth)
 
-def _sourced(read: _Read, variables: dict[str, str], depth: int) -> Iterator[_Read]:
-    """The commands of another script, which is looked for by its path and beside this one."""
-    named = read.command.words[-1].rstrip("]").replace("\\", "/")
-    if depth >= DEEPEST:
-        yield _Read(command=read.command, path=read.path, unread=DEEP)
-        return
-    for path in (read.path.parent / named, read.path.parent / named.rpartition("/")[2]):
-        if not _EVALUATED.search(str(path)) and path.is_file():
-            yield from _read(path, variables, depth + 1)
+    def _expanded(self, read: _Read, depth: int) -> Iterator[_Read]:
+        """A command, or those that stand in it."""
+        self.count += 1
+        if self.count > MOST_COMMANDS:
+            refuse(
+                self.script, f"comes to more than {MOST_COMMANDS:,} commands", "name the script of a project"
+            )
+        name, words = read.command.name, read.command.words
+        if name == "source":
+            yield from self._sourced(read, depth)
+        elif name == "catch" and len(words) > 1:
+            yield from self._body(words[1], read, depth)
+        elif name == "if":
+            yield from self._branches(read, depth)
+        elif name == "foreach" and len(words) == 4 and not _EVALUATED.search(words[1] + words[2]):
+            for value in words[2].split()[:MOST_ROUNDS]:
+                self.variables[words[1]] = value
+                yield from self._body(words[3], read, depth)
+        elif name in ("foreach", "for", "while", "switch", "proc", "eval"):
+            text = " ".join(words)
+            for variable in _SET.findall(text):
+                self.variables.pop(variable, None)
+            yield from _left_out(read, text)
+        else:
+            yield read
+
+    def _sourced(self, read: _Read, depth: int) -> Iterator[_Read]:
+        """The commands of another script, which is looked for by its path and beside this one."""
+        named = read.command.words[-1].rstrip("]").replace("\\", "/")
+        if depth >= DEEPEST:
+            yield replace(read, unread=DEEP)
             return
-    yield _Read(command=read.command, path=read.path, unread=f"{named}, which is not there,")
+        for path in (read.path.parent / named, read.path.parent / named.rpartition("/")[2]):
+            if not _EVALUATED.search(str(path)) and path.is_file():
+                yield from self.of(path, depth + 1)
+                return
+        yield replace(read, unread=f"{named}, which is not there,")
 
+    def _body(self, text: str, read: _Read, depth: int) -> Iterator[_Read]:
+        """The commands of a body."""
+        if depth >= DEEPEST:
+            yield replace(read, unread=DEEP)
+            return
+        for one in commands(read.path, text, self.variables):
+            moved = TclCommand(words=one.words, line=read.command.line + one.line - 1)
+            yield from self._expanded(_Read(command=moved, path=read.path), depth + 1)
 
-def _body(text: str, read: _Read, variables: dict[str, str], depth: int) -> list[_Read]:
-    """The commands of a body."""
-    if depth >= DEEPEST:
-        return [_Read(command=read.command, path=read.path, unread=DEEP)]
-    inside = [
-        TclCommand(words=one.words, line=read.command.line + one.line - 1)
-        for one in commands(read.path, text, variables)
-    ]
-    return [
-        found
-        for one in inside
-        for found in _expanded(_Read(command=one, path=read.path), variables, depth + 1)
-    ]
+    def _branches(self, read: _Read, depth: int) -> Iterator[_Read]:
+        """The commands of a branch, if all branches have the same of those that matter and none can be passed
+        by. What branches set is not known behind them."""
+        words = read.command.words
+        unless = _UNLESS.fullmatch(words[1].strip()) if len(words) == 3 else None
+        if unless:
+            if unless[1] not in self.variables:
+                yield from self._body(words[2], read, depth)
+            return
+        bodies, complete = _bodies_of(words)
+        before = dict(self.variables)
+        known = dict(before)
+        each: list[list[_Read]] = []
+        for body in bodies:
+            self._know(before)
+            each.append([one for one in self._body(body, read, depth) if _matters(one)])
+            known = {name: value for name, value in known.items() if self.variables.get(name) == value}
+        self._know(known)
+        said = [[_without_reset(one) for one in branch] for branch in each]
+        if complete and all(one == said[0] for one in said):
+            yield from each[0]
+        elif any(said):
+            yield from _left_out(read, "\n".join(bodies))
+
+    def _know(self, variables: Mapping[str, str]) -> None:
+        """Make these the known values, for the commands that are being read as well."""
+        self.variables.clear()
+        self.variables.update(variables)
 
 
 def _left_out(read: _Read, text: str) -> Iterator[_Read]:
     """What is said of a body that is not read, if it has commands that matter."""
     matters = dict.fromkeys(_MATTERS.findall(text))
     if matters:
-        inside = f"{', '.join(matters)} in {read.command.name}"
-        yield _Read(command=read.command, path=read.path, unread=inside)
-
-
-def _branches(read: _Read, variables: dict[str, str], depth: int) -> Iterator[_Read]:
-    """The commands of a branch, if all branches have the same of those that matter and none can be passed by.
-    What branches set is not known behind them."""
-    words = read.command.words
-    unless = _UNLESS.fullmatch(words[1].strip()) if len(words) == 3 else None
-    if unless:
-        if unless[1] not in variables:
-            yield from _body(words[2], read, variables, depth)
-        return
-    bodies, complete = _bodies_of(words)
-    each: list[list[_Read]] = []
-    for body in bodies:
-        own = dict(variables)
-        each.append([one for one in _body(body, read, own, depth) if _matters(one)])
-        for name in {*own, *variables}:
-            if own.get(name) != variables.get(name):
-                variables.pop(name, None)
-    said = [[_without_reset(one) for one in branch] for branch in each]
-    if complete and all(one == said[0] for one in said):
-        yield from each[0]
-    elif any(said):
-        yield from _left_out(read, "\n".join(bodies))
+        yield replace(read, unread=f"{', '.join(matters)} in {read.command.name}")
 
 
 def _bodies_of(words: Sequence[str]) -> tuple[list[str], bool]:

@@ -171,6 +171,23 @@ foreach top {fir iir} {
         assert one.target.clock_ns == 8.0 and one.ignored == ()
 
 
+def test_what_is_set_behind_a_branch_is_known(tmp_path: Path) -> None:
+    """And what a branch sets is not."""
+    text = """set clock 5
+set part xcu200-fsgd2104-2-e
+if {$fast} { set clock 4 } else { set part_of_it 1 }
+set part xc7z020clg400-1
+set_top f
+add_files f.cpp
+set_part $part
+create_clock -period $clock
+"""
+    with pytest.raises(DesignError, match="has no clock"):
+        kernels(tmp_path, text)
+    (found,) = kernels(tmp_path, text.replace("create_clock", "set clock 6\ncreate_clock"))
+    assert found.target == Target(part="xc7z020clg400-1", clock_ns=6.0, kernel_flow=False)
+
+
 def test_a_variable_that_a_loop_changes_is_not_known(tmp_path: Path) -> None:
     text = (
         "set part xc7z020clg400-1\nforeach p $parts { set part $p }\nset_top f\nadd_files f.cpp\n"
@@ -194,6 +211,15 @@ def test_scripts_that_lead_to_themselves_come_to_an_end(tmp_path: Path) -> None:
     )
     assert found.files == (tmp_path / "f.cpp",)
     assert len(found.ignored) == 1 and "not there" not in found.ignored[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["source run_hls.tcl\n" * 40, "foreach a {LIST} {foreach b {LIST} {foreach c {LIST} {puts $c}}}\n"],
+)
+def test_scripts_that_grow_without_end_are_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(DesignError, match="comes to more than 20,000 commands"):
+        kernels(tmp_path, text.replace("LIST", "x " * 64))
 
 
 def test_the_scripts_of_a_project(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from rich.console import Console
@@ -52,9 +53,18 @@ def records_of(rows: Iterable[Row]) -> dict[Ground, Record]:
             loops=len(of_ground),
             right=sum(map(is_right, of_ground)),
             owners=len(set(map(owner_of, of_ground))),
+            share=mean(shares_of_owners(of_ground)),
         )
         for name, of_ground in by_ground.items()
     }
+
+
+def shares_of_owners(rows: Iterable[Row]) -> list[float]:
+    """The share of each owner's loops that were right."""
+    by_owner: dict[str, list[bool]] = defaultdict(list)
+    for row in rows:
+        by_owner[owner_of(row)].append(is_right(row))
+    return [sum(rights) / len(rights) for rights in by_owner.values()]
 
 
 def doubted_by(rows: Iterable[Row]) -> set[str]:
@@ -89,11 +99,8 @@ def share(part: int, whole: int) -> str:
 
 
 def _mean_of_owners(rows: Sequence[Row]) -> str:
-    by_owner: dict[str, list[bool]] = defaultdict(list)
-    for row in rows:
-        by_owner[owner_of(row)].append(is_right(row))
-    shares = [sum(rights) / len(rights) for rights in by_owner.values()]
-    return f"{sum(shares) / len(shares):.1%} of {len(shares)}" if shares else ""
+    shares = shares_of_owners(rows)
+    return f"{mean(shares):.1%} of {len(shares)}" if shares else ""
 
 
 def _table(title: str, sets: dict[str, list[Row]], select: Callable[[Sequence[Row]], list[Row]]) -> Table:
@@ -127,10 +134,11 @@ def main() -> None:
     whole = [row for rows in sets.values() for row in rows]
     console = Console(width=max(150, Console().width))
     table = Table(title="what an II rests on")
-    for head in ("", "loops", "right", "owners", "decides"):
+    for head in ("", "loops", "right", "owners", "each owner once", "decides"):
         table.add_column(head)
     for ground, record in sorted(records_of(whole).items(), key=lambda pair: pair[1].right / pair[1].loops):
-        cells = ground.name, record.loops, record.right, record.owners, record.decides
+        share = f"{record.share:.0%}"
+        cells = ground.name, record.loops, record.right, record.owners, share, record.decides
         table.add_row(*map(str, cells))
     console.print(table)
     console.print(_table("every reason decides", sets, lambda rows: [r for r in rows if decides(r, ())]))

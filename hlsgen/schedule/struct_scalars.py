@@ -129,6 +129,7 @@ def _structs(function: Function) -> Iterator[_Struct]:
             continue
         struct = _Struct(one.name, dict(_numbers(one.source, 0)))
         told = bool(struct.numbers) and _follow(struct, one.name, 0, one.source, uses)
+        told = told and struct.partners.isdisjoint(struct.pointers)  # one part of it is copied to another
         struct.numbers = {at: type_ for at, type_ in struct.numbers.items() if at in struct.accessed}
         if told and struct.numbers:
             yield struct

@@ -150,6 +150,34 @@ def test_what_else_is_done_with_a_number_leaves_it(
         assert before(case) == after(case)
 
 
+TWINS = """
+struct Half { long long words[4]; int count; };
+struct Both { Half left, right; };
+extern "C" void run(const long long *in, long long *out) {
+    Both both;
+    both.left.count = 0;
+    both.right.count = 7;
+    for (int i = 0; i < 4; ++i) {
+        both.left.words[in[i] & 3] = in[i];
+        both.left.count += (int)in[i];
+    }
+    both.right = both.left;
+    both.left.count = 1;
+    out[0] = both.right.count;
+    out[1] = both.left.count + both.right.words[in[0] & 3];
+}
+"""
+
+
+def test_halves_that_are_copied_to_each_other_stay(tmp_path: Path) -> None:
+    inlined = optimise.inline(front_end_of(tmp_path, TWINS).ir, ["run"])
+    apart = with_scalars_apart(inlined)
+    before, after = runner(inlined, 2), runner(apart, 2)
+    for case in ([0, 1, 2, 3], [9, -4, 1 << 40, 5], [3, 3, 3, 3]):
+        last = next(x for x in reversed(case) if (x ^ case[0]) & 3 == 0)
+        assert before(case) == after(case) == [wrap(sum(wrap(x, 32) for x in case), 32), 1 + last]
+
+
 COUNTED = """
 struct Step {{
     short wires[{words}];

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from schedule_trips import WrittenTrips
+
 from hlsgen.vendor.pragma_report import ReportedPragma
 from hlsgen.vendor.project_files import CODE, Finder, bases_of
 from hlsgen.vendor.schedule_report import SourcePlace
@@ -87,7 +89,7 @@ def expected_loops(solution: VendorSolution, root: Path) -> tuple[list[Expected]
     found = [(loop, code.lines_of(loop)) for loop in named]
     if sum(1 for _, lines in found if lines) < FEWEST_AGREE * len(named):
         return [], "its lines are not those of the sources"
-    why = _other_pragmas(solution, code)
+    why = _other_pragmas(solution, code) or _other_trips(solution, code, found)
     if why:
         return [], why
     return [
@@ -116,6 +118,27 @@ def _other_pragmas(solution: VendorSolution, code: Sources) -> str:
         if sum(one.name in ("pipeline", "unroll", "array_partition") for one in listed) < many / 2:
             return "its pragmas are not those of the sources"
     return ""
+
+
+def _other_trips(
+    solution: VendorSolution, code: Sources, found: Sequence[tuple[VendorLoop, tuple[tuple[Path, int], ...]]]
+) -> str:
+    """Why the iterations of loops with constant bounds are not those of the sources; empty if they are.
+
+    Sizes are changed for the next run as well: neither lines nor pragmas tell that.
+    """
+    if any(one.name == "unroll" for one in solution.directives):
+        return ""
+    written = WrittenTrips(code.files, dict(one.partition("=")[::2] for one in solution.flags.defines))
+    agree = []
+    for loop, lines in found:
+        told = loop.trip_count
+        if told is None or told.low != told.high or not lines or len(lines) != len(code.parts(loop.name)):
+            continue
+        trips = written.of_nest(lines)
+        if trips is not None:
+            agree.append(trips == told.low)
+    return "its iterations are not those of the sources" if sum(agree) < FEWEST_AGREE * len(agree) else ""
 
 
 def _is_directive(pragma: ReportedPragma, solution: VendorSolution) -> bool:

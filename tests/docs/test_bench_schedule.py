@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.places import ROOT
-from tests.support.vendor_solutions import csynth, write_solution
+from tests.support.vendor_solutions import SOURCE, csynth, write_solution
 
 FOLDER = ROOT / "benchmarks"
 PLAIN = {"prj/solution1/directives.tcl": None}
@@ -93,6 +93,7 @@ def test_what_does_not_compile_is_a_loop_that_was_not_decided(bench: Any, tmp_pa
         ),
         ({"prj/solution1/syn/report/csynth.rpt": LISTED.format(options="II=2   ")}, "pragmas"),
         ({"prj/solution1/syn/report/csynth.xml": csynth().replace(">2022.1<", ">2019.2<")}, "version"),
+        ({"src/sums.cpp": SOURCE.replace("column < 16", "column < 256")}, "iterations"),
     ],
 )
 def test_reports_of_other_sources_are_left_out(

@@ -24,7 +24,6 @@ from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand
 from hlsgen.schedule.iteration import Carried, Region
 from hlsgen.schedule.linear import Addresses, Linear
 from hlsgen.schedule.memories import Memory
-from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.releases import release_of
@@ -153,14 +152,19 @@ class PortRequests:
                 Operation(kind="axi_write_response", widths=(1,), result=1, latency=latency), [access]
             )
 
-    def settle(self, region: Region, function: Function, addresses: Addresses, always: set[str]) -> None:
+    def settle(
+        self,
+        region: Region,
+        function: Function,
+        addresses: Addresses,
+        loops: Sequence[Loop],
+        always: set[str],
+    ) -> None:
         """Take the requests from the region that bursts do without, and let those of one port follow one
-        another. always: the blocks that each iteration runs.
+        another. loops: the region's and those that became one with it. always: the blocks that each iteration
+        runs.
         """
-        loop, ranges = region.loop, addresses.ranges
-        nest = _Nest(
-            function, ranges, [] if loop is None else [loop, *flattened(function, loop, ranges.trips)]
-        )
+        nest = _Nest(function, addresses.ranges, loops)
         ports: dict[tuple[str, bool], list[_Word]] = {}
         written = {word.asked.memory.base.name for word in self._words if word.asked.writes}
         for word in self._words:
@@ -320,7 +324,10 @@ class _Nest:
             if step != expected:
                 break
             covered += 1
-            expected *= self.ranges.trips.get(loop.header) or 0
+            trips = self.ranges.trips.get(loop.header)
+            if trips is None:
+                break
+            expected *= trips
         outside = {name for loop in self.loops[covered:] for name in self._phis(loop)}
         return covered if set(moves).isdisjoint(self._inside() - outside) else 0
 

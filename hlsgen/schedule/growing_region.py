@@ -21,7 +21,6 @@ from hlsgen.schedule.ir import Constant, Instruction, Local, Operand, bits_of, c
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
 from hlsgen.schedule.memory_nodes import MemoryNodes
 from hlsgen.schedule.nest_counters import NestCounters
-from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import SHIFTS, Operation
 from hlsgen.schedule.overwritten import drop_overwritten, written_bases
 from hlsgen.schedule.repeated import drop_repeated
@@ -67,6 +66,8 @@ class GrowingRegion:
         )
         self.entry = entry
         self.node_of: dict[str, int] = {}
+        self.registers: dict[str, int] = {}
+        """The nodes of what iterations leave to each other, by the names of the values."""
         self.slots: dict[str, list[int]] = {}
         self.written = written_bases(self.region, owner)
         self.accesses, self.streams = self.region.accesses, self.region.streams
@@ -85,7 +86,8 @@ class GrowingRegion:
         drop_repeated(self.region, lambda store: self.sources(store.operands[:1]))
         drop_overwritten(self.region, self.function)
         always = {name for name in order if not self.control.depends[name]}
-        self.requests.settle(self.region, owner.function, owner.addresses, always)
+        nest = [*([loop] if loop is not None else ()), *owner.nests.around(loop)]
+        self.requests.settle(self.region, owner.function, owner.addresses, nest, always)
         self._order_accesses()
         drop_unread(self.region, owner.address_parts)
 
@@ -135,9 +137,11 @@ class GrowingRegion:
     def _count_nest(self) -> None:
         """The nodes that the counters of a nest go through, behind those of its registers."""
         loop = self.region.loop
-        around = flattened(self.function, loop, self.owner.ranges.trips) if loop is not None else []
+        around = self.owner.nests.around(loop)
         if loop is not None and around:
             self.nest.count(loop, around, self.node_of)
+            self.node_of |= self.nest.values
+            self.region.chosen.update(self.nest.values.values())
 
     def _instruction(self, one: Instruction, block: str) -> None:
         opcode = one.opcode
@@ -216,9 +220,8 @@ class GrowingRegion:
     def _phi(self, one: Instruction, block: str) -> None:
         if block == self.entry:
             width = self.owner.widths.result(one)
-            self.node_of[one.name] = self.new(
-                Operation(kind="phi", widths=(width,), result=width), one, block, []
-            ).index
+            register = self.new(Operation(kind="phi", widths=(width,), result=width), one, block, []).index
+            self.node_of[one.name] = self.registers[one.name] = register
             return
         known, choosers = self.choices.of(one, block)
         if len(known) == 1:
@@ -243,13 +246,24 @@ class GrowingRegion:
             for value, label in zip(one.operands, one.labels, strict=True):
                 if label in loop.blocks and isinstance(value, Local) and value.name in self.node_of:
                     self._carry_register(one, value, label)
+        if self.nest.both is not None:
+            self._carry_count(*self.nest.both)
+
+    def _carry_count(self, register: int, following: int) -> None:
+        late = 1
+        if self.owner.writes_registers:
+            counted = self.region.nodes[register].operation
+            width = counted.result if counted is not None else 1
+            write = Operation(kind="register_write", widths=(width, width), result=width)
+            following, late = self._counting(write, [following]), 0
+        self.region.carried.append(Carried(following, register, 1, "register", late=late))
 
     def _carry_register(self, phi: Instruction, value: Local, latch: str) -> None:
         """What the next iteration takes from this one: through the write of a register, or a choice."""
         source, late = self.node_of[value.name], 1
         if self.owner.writes_registers:
             source, late = self._register_write(phi, value, latch), 0
-        self.region.carried.append(Carried(source, self.node_of[phi.name], 1, "register", late=late))
+        self.region.carried.append(Carried(source, self.registers[phi.name], 1, "register", late=late))
 
     def _register_write(self, phi: Instruction, value: Local, latch: str) -> int:
         """The node that writes a register."""
@@ -265,7 +279,9 @@ class GrowingRegion:
 
     def _carry_exits(self) -> None:
         for name in self.region.blocks:
-            for node in self.control.decide(name) if self.control.leaves(name) else []:
+            if not self.control.leaves(name):
+                continue
+            for node in self.control.decide(name) if self.nest.ended < 0 else [self.nest.ended]:
                 self.region.carried.append(Carried(node, self.guard, 1, ENDS, begins=True))
 
     # memories, streams, ports

@@ -72,6 +72,8 @@ class Region:
     """By the stream or port and the kind of operation, as `in+0.fifo_read`."""
     counting: set[int] = field(default_factory=set)
     """Nodes that count over the nest that became one loop with this."""
+    chosen: set[int] = field(default_factory=set)
+    """Those of them that give the counters' values, which later cycles may read."""
     names: set[str] = field(default_factory=set)
     """Every value that an iteration computes anew."""
     library: dict[int, str] = field(default_factory=dict)

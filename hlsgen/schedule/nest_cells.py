@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hlsgen.cost.resources import Resources
-from hlsgen.schedule import nests
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.scheduled_regions import FunctionRegions, ScheduledRegion
@@ -15,8 +14,8 @@ def flattened(parts: FunctionRegions) -> frozenset[int]:
     return frozenset(
         loops[id(above)]
         for one in parts.parts
-        if one.pipelined and one.region.loop is not None
-        for above in nests.flattened(parts.function, one.region.loop, parts.trips)
+        if one.pipelined
+        for above in parts.nests.around(one.region.loop)
         if id(above) in loops
     )
 

@@ -2,18 +2,24 @@
 
     inner = inner == limit ? 0 : inner        a comparison, and a choice
     outer = inner == limit ? outer + 1 : outer
+    ...                                       the iteration
+    inner = inner + 1
+    both = both + 1                           ends the nest where it is the product of the two limits
 
 Every release up to 2024.1 compares in the iteration itself; in reports of 2024.2 the one before has done so.
-An outer counter is multiplied by the bytes of its dimension where those are no power of two.
+Comparison, choice and sum are a recurrence: counters of 32 bits at 3 ns on an Ultrascale+ -1 do not close it
+in a cycle (meicale/Acc_DeCNN_on_FPGA, 2020.2: 1.11 + 0.52 + 1.20 ns of 2.19, II 2). An outer counter is
+multiplied by the bytes of its dimension where those are no power of two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule.ir import Function
+from hlsgen.schedule.ir import Function, Instruction, Local
 from hlsgen.schedule.linear import Linear
+from hlsgen.schedule.nests import COMPUTED
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.releases import release_of
@@ -46,27 +52,50 @@ class NestCounters:
     ) -> None:
         self._function, self._ranges, self._widths, self._add = function, ranges, widths, add
         self._ahead = ahead
-        self._values: dict[str, int] = {}
+        self._readers: dict[str, list[tuple[str, Instruction]]] = {}
+        for block, one in function.instructions():
+            for operand in one.operands:
+                if isinstance(operand, Local):
+                    self._readers.setdefault(operand.name, []).append((block.name, one))
+        self.values: dict[str, int] = {}
+        """The nodes of the counters as an iteration sees them."""
+        self.both: tuple[int, int] | None = None
+        """The register that counts the iterations of the nest, and its next value."""
+        self.ended = -1
+        """Whether that register is at its end."""
         self._outer: dict[str, int] = {}
         self._products: dict[tuple[str, int], int] = {}
 
     def count(self, loop: Loop, around: Sequence[Loop], registers: dict[str, int]) -> None:
         """Make the nodes. around: the loops that became one with `loop`, the nearest first. registers: the
         nodes of the region's own counters."""
-        ends: list[int] = []
-        for own in (loop, *around):
-            for name, bits in self._counters_of(own):
-                register = [registers[name]] if name in registers else []
-                if own is not loop:
-                    register = [self._add(_plain("add", bits, constants=1), register)]
-                    self._outer[name] = bits
-                if own is loop and not self._ahead:
-                    ends.append(self._add(Operation(kind="icmp", widths=(bits, bits), result=1), register))
-                self._values[name] = self._add(_plain("select", bits), [*ends, *register])
+        counters = {own.header: list(self._counters_of(own)) for own in (loop, *around)}
+        if all(counters.values()):
+            total = sum(max(bits for _, bits in each) for each in counters.values())
+            both = self._add(Operation(kind="phi", widths=(total,), result=total), [])
+            self.both = both, self._add(_plain("add", total, constants=1), [both])
+            self.ended = self._add(Operation(kind="icmp", widths=(total, total), result=1), [both])
+        ends_at = {name for own in (loop, *around) for name in own.leaving(self._function)}
+        inner, *outer = (
+            [pair for pair in each if self._is_read(pair[0], ends_at)] for each in counters.values()
+        )
+        if not inner and not any(outer):
+            return  # the tool counts the nest's iterations alone
+        name, bits = (inner or counters[loop.header] or [("", 1)])[0]
+        before = [registers[name]] if name in registers else []
+        compare = Operation(kind="icmp", widths=(bits, bits), result=1)
+        ends = [] if self._ahead else [self._add(compare, before)]
+        for name, bits in inner or counters[loop.header][:1]:
+            before = [registers[name]] if name in registers else []
+            self.values[name] = self._add(_plain("select", bits), [*ends, *before])
+        for name, bits in (pair for each in outer for pair in each):
+            register = self._add(_plain("add", bits, constants=1), [])
+            self._outer[name] = bits
+            self.values[name] = self._add(_plain("select", bits), [*ends, register])
 
     def value(self, name: str, factor: int, element_bytes: int) -> int | None:
         """The node of a counter times the elements that it steps over; None if it is none of a nest's."""
-        known = self._values.get(name)
+        known = self.values.get(name)
         steps = abs(factor) // max(1, element_bytes)
         digits = _signed_digits(steps)
         if known is None or name not in self._outer or digits < _SUM_DIGITS:
@@ -87,9 +116,34 @@ class NestCounters:
         found = [(self.value(name, factor, element_bytes), others.get(name)) for name, factor in offset.terms]
         return [node for counted, plain in found for node in [plain if counted is None else counted] if node]
 
-    def _counters_of(self, loop: Loop) -> list[tuple[str, int]]:
-        phis = (one for one in self._function.blocks[loop.header].instructions if one.opcode == "phi")
-        return [(one.name, self._widths.result(one)) for one in phis if one.name in self._ranges.counters]
+    def _counters_of(self, loop: Loop) -> Iterator[tuple[str, int]]:
+        """The counters of a loop that begin anew with it, and their bits."""
+        outside = () if loop.parent is None else self._function.blocks[loop.parent.header].instructions
+        through = {Local(one.name) for one in outside if one.opcode == "phi"}
+        for one in self._function.blocks[loop.header].instructions:
+            if one.opcode != "phi" or one.name not in self._ranges.counters:
+                continue
+            begins = {
+                value
+                for value, label in zip(one.operands, one.labels, strict=True)
+                if label not in loop.blocks
+            }
+            if begins.isdisjoint(through):
+                yield one.name, self._widths.result(one)
+
+    def _is_read(self, counter: str, ends_at: Collection[str]) -> bool:
+        """Whether anything hangs on a counter but its own next value and the branches of the blocks that end
+        the nest's loops."""
+        seen, waiting = {counter}, [counter]
+        while waiting:
+            for block, reader in self._readers.get(waiting.pop(), ()):
+                if reader.opcode in COMPUTED:
+                    if reader.name not in seen:
+                        seen.add(reader.name)
+                        waiting.append(reader.name)
+                elif reader.name != counter and not (reader.opcode == "br" and block in ends_at):
+                    return True
+        return False
 
 
 def _plain(kind: str, bits: int, constants: int = 0) -> Operation:

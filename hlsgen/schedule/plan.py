@@ -24,6 +24,8 @@ class LoopPlan:
     """Loops of which a pragma names the II."""
     off: set[int] = field(default_factory=set)
     """Loops that must not be pipelined."""
+    apart: set[int] = field(default_factory=set)
+    """Loops that must not become one with those around them."""
     unrolled: dict[int, int] = field(default_factory=dict)
     """By which factor; 0: wholly."""
     functions: dict[str, int] = field(default_factory=dict)
@@ -97,7 +99,9 @@ def _asked(sites: Sites, whole: Mapping[str, int]) -> LoopPlan:
             continue
         if pragma.name in ("pipeline", "unroll", "loop_flatten", "loop_merge", "dataflow"):
             plan.named.add(site.loop)
-        if pragma.name == "pipeline" and "off" in pragma.words:
+        if pragma.name == "loop_flatten" and "off" in pragma.words:
+            plan.apart.add(site.loop)
+        elif pragma.name == "pipeline" and "off" in pragma.words:
             plan.off.add(site.loop)
         elif pragma.name == "pipeline":
             plan.pipelined[site.loop] = max(1, site.values.get("ii", 1))

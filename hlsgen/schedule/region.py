@@ -13,6 +13,7 @@ from hlsgen.schedule.ir import Function, Local
 from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.linear import Addresses
 from hlsgen.schedule.memories import Memories
+from hlsgen.schedule.nests import Nests
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.scheduled_regions import address_only
 from hlsgen.schedule.widths import Widths
@@ -27,6 +28,7 @@ class RegionBuilder:
         memories: Memories,
         ranges: Ranges,
         loops: Sequence[Loop],
+        nests: Nests,
         *,
         writes_registers: bool = True,
         compares_before: bool = False,
@@ -60,7 +62,7 @@ class RegionBuilder:
             for operand in one.operands
             if isinstance(operand, Local)
         )
-        self.loops = loops
+        self.loops, self.nests = loops, nests
 
     def of_loop(self, loop: Loop) -> Region:
         """An iteration of a loop; inner loops that are left stand out of it."""

@@ -250,7 +250,8 @@ class _Counted:
         until = self._until()
         total = Resources()
         shared: dict[object, list[tuple[int, int, int]]] = {}
-        for node in self.nodes:
+        chosen = (self.part.region.nodes[index] for index in sorted(self.part.region.chosen))
+        for node in [*self.nodes, *chosen]:
             operation = node.operation
             if operation is None or not operation.result or node.index in self.inner:
                 continue
@@ -332,7 +333,7 @@ class _Counted:
             return False
         own = operation.result * self._intervals(until[index] - ready)
         more = 0
-        for before in set(node.after) - self.part.region.counting:
+        for before in set(node.after) - (self.part.region.counting - self.part.region.chosen):
             made = self.schedule.finishes[before][0]
             longer = self._intervals(until[index] - made) - self._intervals(until[before] - made)
             more += self._bits(before) * max(0, longer)

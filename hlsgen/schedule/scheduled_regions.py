@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from hlsgen.schedule.groups import Graph, Merges
 from hlsgen.schedule.ir import Function, Local, Module, Place
@@ -12,10 +13,13 @@ from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.languages import INCLUDE
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.modulo import Schedule
+from hlsgen.schedule.nests import Nests
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.pragmas import Pragma
-from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.sites import Sites
+
+if TYPE_CHECKING:
+    from hlsgen.schedule.region import RegionBuilder
 
 STATEMENT_LINES = 2
 """Lines above a `bind_op` in which the statement of its variable stands."""
@@ -58,24 +62,19 @@ class FunctionRegions:
     module: Module
     memories: Memories
     sites: Sites
+    nests: Nests
     parts: tuple[ScheduledRegion, ...]
     escaping: Mapping[int, frozenset[str]] = field(default_factory=dict)
     """By the number of a part: values that another part reads."""
-    trips: Mapping[str, int] = field(default_factory=dict)
-    """Iterations of loops with constant bounds, by their headers."""
     counters: frozenset[str] = frozenset()
     """Registers that a constant is added to in each iteration of their loops."""
 
 
 def function_regions(
-    function: Function,
-    module: Module,
-    memories: Memories,
-    sites: Sites,
-    parts: Sequence[ScheduledRegion],
-    ranges: Ranges,
+    builder: RegionBuilder, module: Module, sites: Sites, parts: Sequence[ScheduledRegion]
 ) -> FunctionRegions:
     """The parts with what each leaves to others."""
+    function = builder.function
     home = {name: at for at, part in enumerate(parts) for name in part.region.names}
     blocks = {block: at for at, part in enumerate(parts) for block in part.region.blocks}
     only = address_only(function)
@@ -97,8 +96,9 @@ def function_regions(
     return FunctionRegions(
         function=function,
         module=module,
-        memories=memories,
+        memories=builder.memories,
         sites=sites,
+        nests=builder.nests,
         parts=tuple(
             replace(
                 part,
@@ -109,8 +109,7 @@ def function_regions(
             for part in parts
         ),
         escaping={at: frozenset(names) for at, names in escaping.items()},
-        trips=ranges.trips,
-        counters=frozenset(ranges.counters),
+        counters=frozenset(builder.ranges.counters),
     )
 
 

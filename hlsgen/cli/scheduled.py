@@ -107,7 +107,8 @@ class Asked:
         if self.clock is not None and self.clock.strip().replace(".", "", 1).isdigit():
             message = f"the clock {self.clock} has no unit"
             raise DesignError(Problem(message=message, fix=f"{self.clock}MHz or {self.clock}ns"))
-        for said in (self.clock, self.uncertainty):
+        kept = None if self.uncertainty and keys.is_nothing(self.uncertainty) else self.uncertainty
+        for said in (self.clock, kept):
             if said is not None and keys.amount(said, 1.0) is None:
                 raise DesignError(Problem(message=f"{said!r} is no time", fix="as 300MHz, 3.33ns or 27%"))
         given = {

@@ -154,7 +154,7 @@ class Configuration:
     def _uncertainty(self) -> float | None:
         if UNCERTAINTY not in self.values:
             return None
-        if re.fullmatch(r"0+(\.0*)?(ns)?", self.one(UNCERTAINTY)):
+        if is_nothing(self.one(UNCERTAINTY)):
             return 0.0
         return self._nanoseconds(UNCERTAINTY, self._nanoseconds(CLOCK, 0.0))
 
@@ -176,6 +176,11 @@ _WRITTEN = {
 }
 """How a script says a key."""
 _OPTIONS = {PART: "--part", CLOCK: "--clock", TOP: "--top"}
+
+
+def is_nothing(text: str) -> bool:
+    """Whether an uncertainty keeps nothing back of the clock: 0, 0.00, 0ns, 0%."""
+    return re.fullmatch(r"0+(\.0*)?\s*(ns|%)?", text.strip()) is not None
 
 
 def parse(path: Path) -> Configuration:

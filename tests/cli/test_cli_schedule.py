@@ -149,6 +149,13 @@ def test_what_is_wrong_about_the_target_is_said(words: tuple[str, ...], message:
     assert message in failure(1, "schedule", "right.cpp", *words)
 
 
+@needs_llvm
+@pytest.mark.parametrize("nothing", ["0", "0%", "0ns"])
+def test_nothing_may_be_kept_back_of_the_clock(nothing: str) -> None:
+    (kernel,) = documented(0, "right.cpp", "--clock", "4ns", "--uncertainty", nothing)["kernels"]
+    assert (kernel["clock_ns"], kernel["budget_ns"]) == (4.0, 4.0)
+
+
 def test_a_folder_without_kernels(folder: Path) -> None:
     (folder / "nothing").mkdir()
     assert "holds no configuration of a kernel" in failure(1, "schedule", "nothing")

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from math import prod
 
-from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
 from hlsgen.schedule.accumulators import accumulated
-from hlsgen.schedule.allocations import has_cores_of_its_own, limited_uses
+from hlsgen.schedule.allocations import limited_uses
 from hlsgen.schedule.begun_anew import is_begun_anew
 from hlsgen.schedule.bursts import wait_for_answers
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, loops_apart, promises_of
 from hlsgen.schedule.feedback import Feedback
-from hlsgen.schedule.groups import SUMS, Graph, charged, merges_of
 from hlsgen.schedule.ir import Function, Module, Place
-from hlsgen.schedule.iteration import Carried, Node
+from hlsgen.schedule.iteration import Carried
 from hlsgen.schedule.kept_calls import kept_calls
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, bits_alive, without_chains
+from hlsgen.schedule.node_timings import node_timings
 from hlsgen.schedule.open_questions import (
     is_guessed,
     is_open_between,
@@ -40,11 +38,11 @@ from hlsgen.schedule.open_questions import (
     says_unknown,
     says_without,
 )
-from hlsgen.schedule.operation import Operation, Timing, moves_bits
+from hlsgen.schedule.operation import moves_bits
 from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.quick_sums import with_quick_sums
 from hlsgen.schedule.reasons import bank_use, says_port, says_recurrence
-from hlsgen.schedule.recurrences import known_before, waiting_for_themselves
+from hlsgen.schedule.recurrences import waiting_for_themselves
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
@@ -74,7 +72,6 @@ class Verdict:
         self.loop, self.module, self.target = loop, module, target
         self.automatic, self.timed = automatic, timed
         self.delays, self.builder, self.sites = delays, builder, sites
-        self.known: dict[Operation, Timing] = {}
         self.open_edge: Carried | None = None
         """What the last `result` rests on, where two different indices may or may not be the same."""
         self.schedule: Schedule | None = None
@@ -119,7 +116,8 @@ class Verdict:
             )
             wait_for_answers(self.region, {promise.memory for promise in promises})
         self.uses = port_uses(accesses, self.region)
-        self.timings = self._timings()
+        timed_nodes = node_timings(self.region, delays, sites, module)
+        self.timings, self.graph, self.merges = timed_nodes.each, timed_nodes.graph, timed_nodes.merges
         self.begins_anew = (
             loop is not None
             and (automatic and builder.flattens_imperfect)
@@ -170,50 +168,6 @@ class Verdict:
             automatic=self.automatic,
             timed=self.timed,
         )
-
-    def _timings(self) -> list[Timing | None]:
-        """The timing of each node, with those merged that the tool merges and that stand in one cycle."""
-        nodes = self.region.nodes
-        for node in nodes:
-            if node.operation is not None and not self._is_known(node.operation):
-                self.region.calls.add(node.operation.kind)
-                node.operation = None
-        alone = [None if node.operation is None else self._timing(node.operation) for node in nodes]
-        starts = Scheduler(self.region, alone, self.delays.budget_ns).once().starts
-        self.graph = Graph(
-            nodes=[
-                grouping.Node(operation=node.operation, operands=tuple(node.after), outside=_outside(node))
-                for node in nodes
-            ]
-        )
-
-        def together(first: int, second: int) -> bool:
-            if starts[first][0] != starts[second][0]:
-                return False
-            one, other = nodes[first].operation, nodes[second].operation
-            if one is None or other is None or one.kind not in SUMS or other.kind not in SUMS:
-                return True
-            return one.result == other.result  # an extension in between keeps sums apart
-
-        alone_products = has_cores_of_its_own("mul", self.region, self.sites, self.module)
-        self.merges = merges_of(self.graph, self.delays, together, products_alone=alone_products)
-        merged = charged(self.graph, self.delays, self.merges)
-        before = known_before(self.region) if self.loop is not None else set()
-        return [
-            None if node.operation is None or node.index in before else timing
-            for node, timing in zip(nodes, merged, strict=True)
-        ]
-
-    def _is_known(self, operation: Operation) -> bool:
-        """Whether there are figures of an operation."""
-        with suppress(KeyError):
-            return bool(self._timing(operation))
-        return False
-
-    def _timing(self, operation: Operation) -> Timing:
-        if operation not in self.known:
-            self.known[operation] = self.delays.timing(operation)
-        return self.known[operation]
 
     def part(self, *, pipelined: bool) -> ScheduledRegion:
         """The operations with their schedule: as a pipeline, after `result`, or one state after the other."""
@@ -493,13 +447,6 @@ class Verdict:
 def _counters(function: Function, loops: Sequence[Loop]) -> Iterator[str]:
     for loop in loops:
         yield from (one.name for one in function.blocks[loop.header].instructions if one.opcode == "phi")
-
-
-def _outside(node: Node) -> int:
-    """Words that a node reads and that no node of the region makes."""
-    if node.operation is None:
-        return 0
-    return max(0, len(node.operation.widths) - node.operation.constants - len(node.after))
 
 
 def _by_block(accesses: Sequence[Access]) -> dict[str, int]:

@@ -49,6 +49,8 @@ class Access:
     instruction: Instruction
     value: int = -1
     """The node that gives what was read to its users, where a choice may stand behind the read."""
+    chooser: int = -1
+    """The node that chooses among the words of banks that were read; -1: the bank is known."""
     alike: Mapping[str, str] = field(default_factory=dict)
     """Of values in the address of a read the first that is computed as they are: copies under branches."""
     rings: Mapping[str, tuple[Linear, int]] = field(default_factory=dict)

@@ -212,6 +212,8 @@ def forwarded(
     region.carried.append(Carried(kept[store.node], target.index, 1, memory.name, assumed, late=0))
     if certain:
         target.operation, target.after, target.behind = None, [], []
+        if load.chooser >= 0:
+            region.nodes[load.chooser].operation = None
         if load in region.accesses[memory]:
             region.accesses[memory].remove(load)
         return None

@@ -206,6 +206,15 @@ class Where:
         """Whether some bank is chosen at run time."""
         return ANY_BANK in self.banks
 
+    @property
+    def ways(self) -> int:
+        """Among how many banks one is chosen at run time; 1 of an AXI port, which has none."""
+        if self.memory.bundle:
+            return 1
+        split = [one for one in self.memory.dimensions if not one.reshaped]
+        pairs = zip(split, self.banks, strict=False)
+        return prod(dimension.banks for dimension, bank in pairs if bank == ANY_BANK)
+
 
 def locate(memory: Memory, offset: Linear, interval: Intervals, residue: Residues) -> Where:
     """Where in `memory` the address at `offset` bytes from its base falls."""

@@ -11,7 +11,6 @@ from hlsgen.schedule.chosen_memories import memory_at, ways_of
 from hlsgen.schedule.copied_words import words_of_copy
 from hlsgen.schedule.equal_counters import with_counter
 from hlsgen.schedule.ir import Constant, Instruction, Local, Operand, bits_of
-from hlsgen.schedule.iteration import Node
 from hlsgen.schedule.linear import Address, Linear
 from hlsgen.schedule.memories import Memory, locate
 from hlsgen.schedule.operation import Operation
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 64
 """That one value is taken to be made of: larger ones are arrays that are moved whole."""
+MOST_WAYS = 1 << 12
+"""Banks that a read chooses among: the tool gives up more, or they are not known."""
 
 
 class MemoryNodes:
@@ -120,22 +121,25 @@ class MemoryNodes:
         self.grown.accesses.setdefault(memory, []).append(node.access)
         if memory.bundle:
             self.grown.requests.answer(node.index)
+        if not writes and 1 < where.ways < MOST_WAYS:
+            chooser = Operation(kind="mux", widths=(bits,) * where.ways, result=bits)
+            node.access.chooser = self.grown.new(chooser, one, block, [node.index]).index
+            node.access.value = node.access.chooser
         if where.is_part and one.opcode == "load":
-            return self._part_of_word(one, node, memory)
+            return self._part_of_word(one, node.access, memory)
         if writes or memory.bundle or address.base.name not in self.grown.written:
-            return node.index
+            return node.access.value
         # the value of an earlier write may be chosen in its place
-        node.access.value = self.grown.new(None, one, block, [node.index]).index
+        node.access.value = self.grown.new(None, one, block, [node.access.value]).index
         return node.access.value
 
-    def _part_of_word(self, one: Instruction, read: Node, memory: Memory) -> int:
+    def _part_of_word(self, one: Instruction, read: Access, memory: Memory) -> int:
         """The node of one of several elements of a word that was read, which one stays run-time: the word is
         shifted (necst/pynqrypt, 2022.2: `lshr` of the 2,048 bits of a reshaped table)."""
         bits = bits_of(one.type)
         shift = Operation(kind="lshr", widths=(memory.word_bits,) * 2, result=bits)
-        assert read.access is not None
-        read.access.value = self.grown.new(shift, one, read.block, [read.index]).index
-        return read.access.value
+        read.value = self.grown.new(shift, one, read.block, [read.value]).index
+        return read.value
 
     def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
         """The nodes that an address waits for: an adder where it has more than one part."""

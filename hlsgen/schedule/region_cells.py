@@ -20,7 +20,6 @@ from hlsgen.schedule.cores import LIKE
 from hlsgen.schedule.delays import FLOATS
 from hlsgen.schedule.ir import Local
 from hlsgen.schedule.iteration import Node
-from hlsgen.schedule.memories import ANY_BANK
 from hlsgen.schedule.operation import DIVISIONS, Operation
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
 from hlsgen.schedule.unbegun import begins
@@ -210,10 +209,6 @@ class _Counted:
                 total += self.areas.mux(len(operation.widths))
             elif operation.kind == "phi":
                 total += self.areas.mux(2) if self._is_chosen(node) else Resources()
-            elif node.access is not None and node.access.where is not None and not node.access.writes:
-                where = node.access.where
-                if ANY_BANK in where.banks and not where.memory.bundle and where.memory.banks < 1 << 16:
-                    total += self.areas.mux(where.memory.banks)
         return total
 
     def _is_chosen(self, node: Node) -> bool:

@@ -94,6 +94,8 @@ class _Search:
         node.operation = None
         if len(node.after) > 1:
             node.operation = Operation(kind="mux", widths=(bits,) * len(node.after), result=bits)
+        if read.chooser >= 0:
+            self.region.nodes[read.chooser].operation = None
         self.gone.add(read.node)
 
 

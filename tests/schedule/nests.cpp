@@ -98,3 +98,16 @@ void one_loop(int out[4096]) {
         }
     }
 }
+
+void with_a_return(const int in[4096], int &found) {
+    for (int row = 0; row < 64; ++row) {
+    with_a_return:
+        for (int column = 0; column < 64; ++column) {
+#pragma HLS pipeline
+            if (in[row * 64 + column] > 9) {
+                found = row;
+                return;
+            }
+        }
+    }
+}

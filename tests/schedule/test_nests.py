@@ -51,7 +51,7 @@ def test_counters_of_a_nest_that_a_clock_is_too_fast_for() -> None:
 
 def test_a_slower_clock_has_the_time() -> None:
     loops = labelled("2020.2", clock_ns=5.0)
-    assert {loop.likely for loop in loops.values()} == {1}
+    assert {loop.likely for name, loop in loops.items() if name != "with_a_return"} == {1}
 
 
 @pytest.mark.parametrize("version", ["2020.2", "2024.2"])
@@ -67,5 +67,5 @@ def test_which_nests_are_one_loop(version: str) -> None:
 def test_only_constant_bounds_tell_how_often_a_nest_runs() -> None:
     loops = labelled("2022.2")
     assert loops["one_loop"].trips == 4096
-    assert loops["kept_apart"].trips == loops["kept_apart_within"].trips == 64
+    assert loops["kept_apart"].trips == loops["kept_apart_within"].trips == loops["with_a_return"].trips == 64
     assert {loops[name].trips for name in ("bytes_again", "rows_of_blocks", "triangle")} == {None}

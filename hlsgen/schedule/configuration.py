@@ -65,12 +65,23 @@ class Configuration:
         values = {**self.values, **{key: [(1, value)] for key, value in given.items()}}
         return replace(self, values=values)
 
+    def flags_of_files(self) -> Iterator[tuple[str, str]]:
+        """`syn.file_cflags=name,flags`: the flags of all files are those of each."""
+        for said in self.all(FILE_FLAGS):
+            name, comma, flags = said.partition(",")
+            if comma:
+                yield name.strip(), flags
+
+    def lines_of_flags(self) -> list[str]:
+        """The compiler's flags, each as it is written."""
+        return [*self.all(FLAGS), *(flags for _, flags in self.flags_of_files())]
+
     def component(self) -> Component:
         """The kernel. Raises DesignError: it is of none, or a value cannot be read."""
-        files = [*self.all(FILE), *(name for name, _ in self._flags_of_files())]
+        files = [*self.all(FILE), *(name for name, _ in self.flags_of_files())]
         if not files:
             raise self._lacks(FILE)
-        text = " ".join([*self.all(FLAGS), *(flags for _, flags in self._flags_of_files())])
+        text = " ".join(self.lines_of_flags())
         includes, defines, flags = split_flags(text, self.folder)
         return Component(
             top=self.one(TOP),
@@ -128,13 +139,6 @@ class Configuration:
         line, text = self.values[key][-1]
         place = Place(file=str(self.path), line=line, column=1)
         return DesignError(Problem(message=f"{key} is {text!r}, which is {what}", fix=fix, place=place))
-
-    def _flags_of_files(self) -> Iterator[tuple[str, str]]:
-        """`syn.file_cflags=name,flags`: the flags of all files are those of each."""
-        for said in self.all(FILE_FLAGS):
-            name, comma, flags = said.partition(",")
-            if comma:
-                yield name.strip(), flags
 
     def _nanoseconds(self, key: str, clock_ns: float) -> float:
         value = amount(self.one(key), clock_ns)

@@ -14,7 +14,7 @@ from pathlib import Path
 from hlsgen.base.errors import DesignError
 from hlsgen.designfile.tcl_commands import TclCommand, commands
 from hlsgen.designfile.text_files import read_text, refuse
-from hlsgen.schedule.configuration import FILE, FLAGS, TOP, Configuration
+from hlsgen.schedule.configuration import FILE, TOP, Configuration
 from hlsgen.schedule.directives import Directive, directives_of
 from hlsgen.schedule.tcl_script import options_said
 from hlsgen.vendor.configurations import configurations
@@ -225,8 +225,8 @@ def _lists(
 
 
 def _configured(configuration: Configuration) -> list[ProjectFile]:
-    """`syn.file=` with `syn.cflags=`, from 2023.2 on."""
-    flags = tuple(flag for line in configuration.all(FLAGS) for flag in split_flags(line))
+    """`syn.file=` with `syn.cflags=` and `syn.file_cflags=`, from 2023.2 on."""
+    flags = tuple(flag for line in configuration.lines_of_flags() for flag in split_flags(line))
     return [ProjectFile(name=name, flags=flags) for name in configuration.all(FILE)]
 
 

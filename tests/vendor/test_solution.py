@@ -85,8 +85,9 @@ def test_a_name_of_another_machine_is_found_by_its_end(tmp_path: Path) -> None:
     assert read_solution(folder, tmp_path).sources == (tmp_path / "src/sums.cpp",)
 
 
-def test_the_configuration_of_newer_components(tmp_path: Path) -> None:
-    configuration = "part=xck26\n[hls]\nsyn.file=src/sums.cpp\nsyn.cflags=-DROWS=8\n"
+@pytest.mark.parametrize("flags", ["syn.cflags=-DROWS=8", "syn.file_cflags=src/sums.cpp,-DROWS=8"])
+def test_the_configuration_of_newer_components(tmp_path: Path, flags: str) -> None:
+    configuration = f"part=xck26\n[hls]\nsyn.file=src/sums.cpp\n{flags}\n"
     changes = {"prj/hls.app": None, "prj/solution1/script.tcl": None, "prj/hls_config.cfg": configuration}
     found = read_solution(write_solution(tmp_path, changes), tmp_path)
     assert found.sources == (tmp_path / "src/sums.cpp",) and found.flags.defines == ("ROWS=8",)

@@ -24,7 +24,7 @@ from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.names import function_name
 from hlsgen.schedule.nest_counters import compares_before
-from hlsgen.schedule.nests import Nests
+from hlsgen.schedule.nests import FlatNests
 from hlsgen.schedule.padding import padding_cleared
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
@@ -168,7 +168,7 @@ def _of_function(
         memories,
         ranges,
         loops,
-        Nests(function, ranges.trips, lambda loop: module.loop_names.get(loop.node, -1) in plan.apart),
+        FlatNests(function, ranges.trips, lambda loop: module.loop_names.get(loop.node, -1) in plan.apart),
         writes_registers=target.delays.writes_registers(sum(loop.parent is None for loop in loops)),
         compares_before=compares_before(target.version),
         ports=port_rules(target.version, kernel_flow=target.kernel_flow, widest_bits=target.axi_widest_bits),

@@ -20,7 +20,7 @@ COMPUTED = frozenset(
 """What gives the same of the same operands each time."""
 
 
-class Nests:
+class FlatNests:
     """The nests of a function that become one loop each.
 
     trips: the iterations of loops with constant bounds, by their headers. stays: whether a pragma keeps a

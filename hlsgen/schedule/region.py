@@ -13,7 +13,7 @@ from hlsgen.schedule.ir import Function, Local
 from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.linear import Addresses
 from hlsgen.schedule.memories import Memories
-from hlsgen.schedule.nests import Nests
+from hlsgen.schedule.nests import FlatNests
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.scheduled_regions import address_only
 from hlsgen.schedule.widths import Widths
@@ -28,7 +28,7 @@ class RegionBuilder:
         memories: Memories,
         ranges: Ranges,
         loops: Sequence[Loop],
-        nests: Nests,
+        nests: FlatNests,
         *,
         writes_registers: bool = True,
         compares_before: bool = False,

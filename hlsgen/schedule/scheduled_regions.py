@@ -13,7 +13,7 @@ from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.languages import INCLUDE
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.modulo import Schedule
-from hlsgen.schedule.nests import Nests
+from hlsgen.schedule.nests import FlatNests
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.sites import Sites
@@ -62,7 +62,7 @@ class FunctionRegions:
     module: Module
     memories: Memories
     sites: Sites
-    nests: Nests
+    nests: FlatNests
     parts: tuple[ScheduledRegion, ...]
     escaping: Mapping[int, frozenset[str]] = field(default_factory=dict)
     """By the number of a part: values that another part reads."""

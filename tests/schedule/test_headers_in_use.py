@@ -235,6 +235,18 @@ def test_the_header_of_the_fft_brings_its_complex_numbers(tmp_path: Path) -> Non
 
 
 @needs_llvm
+def test_an_fft_of_several_samples_a_cycle(tmp_path: Path) -> None:
+    """dracconi/openhw_gcc_phat, 2025.1: five loops did not compile."""
+    source = """#include <hls_fft.h>
+struct sizes : hls::ip_fft::params_t {
+    static const unsigned super_sample_rate = hls::ip_fft::ssr_4;
+};
+int top() { return sizes::super_sample_rate + 10 * hls::ip_fft::params_t::super_sample_rate; }
+"""
+    assert " ret i32 14" in front_end_of(tmp_path, source).ir
+
+
+@needs_llvm
 def test_types_that_no_header_of_the_vendor_s_brings_may_be_the_kernel_s(tmp_path: Path) -> None:
     source = "#include <ap_fixed.h>\ntypedef float double_t;\nvoid top(double_t *x) { *x += 1; }\n"
     assert "@_Z3topPf(" in front_end_of(tmp_path, source).ir

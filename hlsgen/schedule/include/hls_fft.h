@@ -20,6 +20,7 @@ enum rounding { truncation = 0, convergent_rounding };
 enum mem { block_ram = 0, distributed_ram };
 enum opt { use_luts = 0, use_mults_resources, use_mults_performance, use_xtremedsp_slices };
 enum ordering { bit_reversed_order = 0, natural_order };
+enum ssr { ssr_1 = 1, ssr_2 = 2, ssr_4 = 4, ssr_8 = 8, ssr_16 = 16, ssr_32 = 32, ssr_64 = 64 };
 enum type { fixed_point = 0, floating_point };
 
 struct params_t {
@@ -45,7 +46,7 @@ struct params_t {
     static const unsigned butterfly_type = use_luts;
     static const bool xk_index = false;
     static const bool cyclic_prefix_insertion = false;
-    static const unsigned super_sample_rates = 1;
+    static const unsigned super_sample_rate = ssr_1;
     static const bool use_native_float = false;
 };
 

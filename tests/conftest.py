@@ -7,6 +7,7 @@ import signal
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support import compiled_once, other_processor
 
@@ -25,6 +26,10 @@ for name in ("MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS"
 
 # Builds of tests that are not about it are not scheduled: that takes seconds each. Tests of it unset this.
 os.environ.setdefault("HLSGEN_NO_SCHEDULE", "1")
+
+# How long an example takes to be drawn is the machine's affair: on a busy one tests failed for it.
+settings.register_profile("hlsgen", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("hlsgen")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

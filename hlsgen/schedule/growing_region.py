@@ -78,7 +78,9 @@ class GrowingRegion:
         self.guard = self.new(None, None, entry, []).index
         ahead = owner.compares_before
         self.memory = MemoryNodes(self)
-        self.nest = NestCounters(owner.function, owner.ranges, owner.widths, self._counting, ahead=ahead)
+        self.nest = NestCounters(
+            owner.function, owner.nests, owner.ranges, owner.widths, self._counting, ahead=ahead
+        )
         for name in order:
             self._block(name)
         self._carry_registers()

@@ -14,12 +14,12 @@ multiplied by the bytes of its dimension where those are no power of two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule.ir import Function, Instruction, Local
+from hlsgen.schedule.ir import Function, Local
 from hlsgen.schedule.linear import Linear
-from hlsgen.schedule.nests import COMPUTED
+from hlsgen.schedule.nests import FlatNests
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.releases import release_of
@@ -44,6 +44,7 @@ class NestCounters:
     def __init__(
         self,
         function: Function,
+        nests: FlatNests,
         ranges: Ranges,
         widths: Widths,
         add: Callable[[Operation, Sequence[int]], int],
@@ -51,12 +52,7 @@ class NestCounters:
         ahead: bool,
     ) -> None:
         self._function, self._ranges, self._widths, self._add = function, ranges, widths, add
-        self._ahead = ahead
-        self._readers: dict[str, list[tuple[str, Instruction]]] = {}
-        for block, one in function.instructions():
-            for operand in one.operands:
-                if isinstance(operand, Local):
-                    self._readers.setdefault(operand.name, []).append((block.name, one))
+        self._nests, self._ahead = nests, ahead
         self.values: dict[str, int] = {}
         """The nodes of the counters as an iteration sees them."""
         self.both: tuple[int, int] | None = None
@@ -75,9 +71,9 @@ class NestCounters:
             both = self._add(Operation(kind="phi", widths=(total,), result=total), [])
             self.both = both, self._add(_plain("add", total, constants=1), [both])
             self.ended = self._add(Operation(kind="icmp", widths=(total, total), result=1), [both])
-        ends_at = {name for own in (loop, *around) for name in own.leaving(self._function)}
         inner, *outer = (
-            [pair for pair in each if self._is_read(pair[0], ends_at)] for each in counters.values()
+            [pair for pair in each if self._nests.is_read(pair[0], (loop, *around))]
+            for each in counters.values()
         )
         if not inner and not any(outer):
             return  # the tool counts the nest's iterations alone
@@ -130,20 +126,6 @@ class NestCounters:
             }
             if begins.isdisjoint(through):
                 yield one.name, self._widths.result(one)
-
-    def _is_read(self, counter: str, ends_at: Collection[str]) -> bool:
-        """Whether anything hangs on a counter but its own next value and the branches of the blocks that end
-        the nest's loops."""
-        seen, waiting = {counter}, [counter]
-        while waiting:
-            for block, reader in self._readers.get(waiting.pop(), ()):
-                if reader.opcode in COMPUTED:
-                    if reader.name not in seen:
-                        seen.add(reader.name)
-                        waiting.append(reader.name)
-                elif reader.name != counter and not (reader.opcode == "br" and block in ends_at):
-                    return True
-        return False
 
 
 def _plain(kind: str, bits: int, constants: int = 0) -> Operation:

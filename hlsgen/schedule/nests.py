@@ -9,6 +9,7 @@ at several places stays (soheilbh/fpga-vs-cpu-realtime-vision, 2024.2: 600 by 80
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand
@@ -38,6 +39,31 @@ class FlatNests:
         if loop.header not in self._found:
             self._found[loop.header] = list(self._climbed(loop))
         return self._found[loop.header]
+
+    def is_read(self, counter: str, nest: Sequence[Loop]) -> bool:
+        """Whether anything hangs on a counter but its own next value and the branches that end the loops of
+        its nest."""
+        ends_at = {name for loop in nest for name in loop.leaving(self._function)}
+        seen, waiting = {counter}, [counter]
+        while waiting:
+            for block, reader in self._readers.get(waiting.pop(), ()):
+                if reader.opcode in COMPUTED:
+                    if reader.name not in seen:
+                        seen.add(reader.name)
+                        waiting.append(reader.name)
+                elif reader.name != counter and not (reader.opcode == "br" and block in ends_at):
+                    return True
+        return False
+
+    @cached_property
+    def _readers(self) -> dict[str, list[tuple[str, Instruction]]]:
+        """The instructions that read each value, with the blocks that they stand in."""
+        found: dict[str, list[tuple[str, Instruction]]] = {}
+        for block, one in self._function.instructions():
+            for operand in one.operands:
+                if isinstance(operand, Local):
+                    found.setdefault(operand.name, []).append((block.name, one))
+        return found
 
     def _climbed(self, loop: Loop) -> list[Loop]:
         found: list[Loop] = []

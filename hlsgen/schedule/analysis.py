@@ -148,6 +148,11 @@ def _kept(module: Module, sites: Sites) -> dict[str, list[str]]:
     return kept
 
 
+INITIALISERS = ("arrayinit.", "arrayctor.", "array.cons.")
+"""How Clang names the loops that it makes of `ap_int<8> words[64] = {0};`: no report has them as pipelines,
+or counts their writes (devanshj1996/FPGA-Final-project-Federated-Learning, 2022.1: a RAM_1WnR)."""
+
+
 def _of_function(
     function: Function,
     module: Module,
@@ -214,5 +219,5 @@ def _pipelines(
         asked = plan.pipelined.get(name, None if loop.inner else plan.branched.get(name))
         if asked is not None:
             yield loop, asked, False, name in plan.timed
-        elif not (loop.inner or name in plan.off):
+        elif not (loop.inner or name in plan.off or loop.header.startswith(INITIALISERS)):
             yield loop, 1, True, False

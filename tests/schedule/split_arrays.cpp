@@ -1,5 +1,6 @@
 // Arrays that are split by pragmas that stand elsewhere, and by the vendor's compiler for itself, and what becomes of
 // loops around.
+#include "ap_fixed.h"
 #include "ap_int.h"
 #include "hls_stream.h"
 
@@ -117,6 +118,23 @@ void one_channel(hls::stream<float> &in, const float weights[4], hls::stream<flo
             }
             for (int o = 0; o < 4; ++o)
                 out.write(sums[o] > 0 ? sums[o] : 0);
+        }
+    }
+}
+
+void pooled(const ap_fixed<16, 3> in[36], ap_fixed<16, 3> out[25]) {
+    ap_fixed<16, 3> kept[1][6][6] = {0};
+    for (int i = 0; i < 6; ++i) {
+        for (int j = 0; j < 6; ++j) {
+#pragma HLS pipeline
+            kept[0][i][j] = in[i * 6 + j];
+        }
+    }
+    for (int i = 0; i < 5; ++i) {
+    work:
+        for (int j = 0; j < 5; ++j) {
+#pragma HLS pipeline
+            out[i * 5 + j] = kept[0][i][j] + kept[0][i + 1][j] + kept[0][i][j + 1] + kept[0][i + 1][j + 1];
         }
     }
 }

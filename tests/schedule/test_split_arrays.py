@@ -21,6 +21,7 @@ SOURCE = Path(__file__).with_name("split_arrays.cpp")
         ("rows_given", "2022.2", 1, "pedromsferreira/FPGA-MixedPrecision-CNN mixed_conv.cpp:195"),
         ("structs_split", "2022.1", 1, "francesco-ratti/... abs_solid_detector.cpp:242: regions.min, .max"),
         ("two_rows", "2025.2", 1, "ikxm17/ee4218-project tinyissimo_layer.cpp:343: pool_buf_0 to _63"),
+        ("pooled", "2022.1", 1, "devanshj1996/... conv_7x7.cpp:70: a RAM_1WnR that begins with zeros"),
         ("one_channel", "2022.1", 4, "ayumiohno/mnist_depthwise_hls mnist.cpp:11: py_px, four writes"),
     ],
 )

@@ -149,8 +149,8 @@ def _kept(module: Module, sites: Sites) -> dict[str, list[str]]:
 
 
 INITIALISERS = ("arrayinit.", "arrayctor.", "array.cons.")
-"""How Clang names the loops that it makes of `ap_int<8> words[64] = {0};`: no report has them as pipelines,
-or counts their writes (devanshj1996/FPGA-Final-project-Federated-Learning, 2022.1: a RAM_1WnR)."""
+"""How Clang names the loops that it makes of `ap_int<8> words[64] = {0};`: the report has no such
+pipeline, nor writes that keep copies away (devanshj1996/FPGA-Final-project-Federated-Learning, 2022.1)."""
 
 
 def _of_function(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_WORDS = 64
 """That one value is taken to be made of: larger ones are arrays that are moved whole."""
 MOST_WAYS = 1 << 12
-"""Banks that a read chooses among: the tool gives up more, or they are not known."""
+"""Banks that a read chooses among: more are those of arrays whose extent is not known."""
 
 
 class MemoryNodes:

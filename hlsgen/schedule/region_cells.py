@@ -112,6 +112,7 @@ class _Counted:
         self.version = areas.delays.library.version
         self.schedule = part.schedule
         self.left_out = left_out | part.region.counting  # nest_cells.py counts those
+        self.chosen = part.region.chosen - left_out
         self.late: set[int] = set()
         self.nodes = [node for node in part.region.nodes if node.index not in self.left_out]
         self.inner = {**part.merges.products, **part.merges.ternary, **part.merges.luts}
@@ -245,7 +246,7 @@ class _Counted:
         until = self._until()
         total = Resources()
         shared: dict[object, list[tuple[int, int, int]]] = {}
-        chosen = (self.part.region.nodes[index] for index in sorted(self.part.region.chosen))
+        chosen = (self.part.region.nodes[index] for index in sorted(self.chosen))
         for node in [*self.nodes, *chosen]:
             operation = node.operation
             if operation is None or not operation.result or node.index in self.inner:

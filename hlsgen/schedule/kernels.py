@@ -78,7 +78,10 @@ def schedule_components(
         names = [titles[at] for at, _ in new.values()]
         found = processes.run(_scheduled, [work for _, work in new.values()], names, done=said)
     for (digest, (at, _)), part in zip(new.items(), found, strict=True):
-        schedules[at].known[digest] = schedules[at].relative(part)
+        relative = schedules[at].relative(part)
+        for mine, keys in zip(schedules, digests, strict=True):  # solutions may have parts that are the same
+            if digest in keys:
+                mine.known[digest] = relative
     if kept is not None:
         kept.forget_but({digest for mine in digests for digest in mine})
     seconds = time.perf_counter() - begun

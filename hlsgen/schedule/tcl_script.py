@@ -5,8 +5,8 @@
     source directives.tcl; config_compile -pipeline_loops 0
 
 What stands in a branch counts if all branches say the same, or if it asks for a variable that is not there;
-`foreach` counts over a list that is written out. Other loops and procedures do not count: what they say, and
-what only a run could tell, is named and not obeyed.
+`foreach` counts over a list that is written out, a procedure where it is called. Other loops do not count:
+what they say, and what only a run could tell, is named and not obeyed.
 """
 
 from __future__ import annotations
@@ -95,11 +95,14 @@ def _is_project(folder: Path) -> bool:
 class _Reader:
     """What is read of a script and of those that it sources, in the order of commands.
 
-    variables: the values that are known. count: of commands so far.
+    variables: the values that are known where it is read. outside: the script's own, while a procedure is
+    read. procedures: the commands that made them. count: of commands so far.
     """
 
     script: Path
     variables: dict[str, str] = field(default_factory=dict)
+    outside: dict[str, str] | None = None
+    procedures: dict[str, _Read] = field(default_factory=dict)
     count: int = 0
 
     def of(self, path: Path, depth: int = 0) -> Iterator[_Read]:
@@ -126,6 +129,12 @@ class _Reader:
             for value in words[2].split()[:MOST_ROUNDS]:
                 self.variables[words[1]] = value
                 yield from self._body(words[3], read, depth)
+        elif name == "proc" and len(words) == 4:
+            self.procedures[words[1].removeprefix("::")] = read
+        elif name.removeprefix("::") in self.procedures:
+            yield from self._called(read, depth)
+        elif name == "global" and self.outside is not None:
+            self.variables.update({one: self.outside[one] for one in words[1:] if one in self.outside})
         elif name in ("foreach", "for", "while", "switch", "proc", "eval"):
             text = " ".join(words)
             for variable in _SET.findall(text):
@@ -155,6 +164,23 @@ class _Reader:
             moved = TclCommand(words=one.words, line=read.command.line + one.line - 1)
             yield from self._expanded(_Read(command=moved, path=read.path), depth + 1)
 
+    def _called(self, read: _Read, depth: int) -> Iterator[_Read]:
+        """The commands of a procedure, in which its parameters alone have values; what it sets outside is not
+        known behind it."""
+        made = self.procedures[read.command.name.removeprefix("::")]
+        _, name, parameters, body = made.command.words
+        values = _arguments(read.path, parameters, _with_whole_brackets(read.command.words[1:]))
+        if values is None:
+            yield replace(read, unread=f"{name}, which has other parameters,")
+            return
+        before, outside = dict(self.variables), self.outside
+        self.outside = before if outside is None else outside
+        self._know(values)
+        yield from self._body(body, made, depth)
+        self.outside = outside
+        changed = _SET.findall(body) if re.search(r"\b(?:global|upvar|uplevel)\b|::", body) else ()
+        self._know({one: value for one, value in before.items() if one not in changed})
+
     def _branches(self, read: _Read, depth: int) -> Iterator[_Read]:
         """The commands of a branch, if all branches have the same of those that matter and none can be passed
         by. What branches set is not known behind them."""
@@ -183,6 +209,31 @@ class _Reader:
         """Make these the known values, for the commands that are being read as well."""
         self.variables.clear()
         self.variables.update(variables)
+
+
+def _with_whole_brackets(words: Sequence[str]) -> list[str]:
+    """The words, those of a command in brackets as one."""
+    found: list[str] = []
+    for word in words:
+        if found and found[-1].count("[") > found[-1].count("]"):
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _arguments(path: Path, parameters: str, given: Sequence[str]) -> dict[str, str] | None:
+    """A procedure's parameters with what a call gives them, or what they are without; None: other ones."""
+    values: dict[str, str] = {}
+    names = [word for one in commands(path, parameters) for word in one.words]
+    for at, name in enumerate(names):
+        if name == "args" and at == len(names) - 1:
+            return values
+        named, _, default = name.strip().partition(" ")
+        if at >= len(given) and not default:
+            return None
+        values[named] = given[at] if at < len(given) else default.strip().strip('"{}')
+    return values if len(given) <= len(names) else None
 
 
 def _left_out(read: _Read, text: str) -> Iterator[_Read]:
@@ -262,11 +313,15 @@ class _State:
         return self.done
 
     def _open(self, read: _Read) -> None:
-        self._close()
+        flow: dict[str, list[tuple[int, str]]] = {}
+        if read.command.name == "open_solution" and self.solution.keys() <= {FLOW}:
+            flow = self.solution  # of a component that had no part of its own
+        else:
+            self._close()
         self.opened = read.command.name != "open_project"
         if read.command.name != "open_solution":
             self.project, self.unread = {}, []
-        self.solution, self.directives = {}, []
+        self.solution, self.directives = flow, []
         options, _ = read.command.values()
         if options.get(FLOW):
             self._say(self.solution, FLOW, options[FLOW], read)

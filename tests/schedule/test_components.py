@@ -54,6 +54,15 @@ def test_kernels_keep_their_order(tmp_path: Path) -> None:
 
 
 @needs_llvm
+def test_parts_that_two_kernels_share(tmp_path: Path) -> None:
+    """Solutions of a script may differ in what no schedule asks for."""
+    same = component(tmp_path, "same")
+    found = schedule_components([same, component(tmp_path, "other", "a[i] + a[i + 1]"), same], jobs=2)
+    assert [one.kernel for one in found] == ["same", "other", "same"]
+    assert timeless(found[:1]) == timeless(found[2:]) == timeless([schedule_component(same)])
+
+
+@needs_llvm
 def test_errors_come_out_of_their_process_whole(tmp_path: Path) -> None:
     wrong = component(tmp_path, "wrong", "undeclared")
     with pytest.raises(SourceError) as caught:

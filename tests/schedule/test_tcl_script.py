@@ -132,7 +132,19 @@ def test_branches_that_differ_are_named(tmp_path: Path) -> None:
     [
         ("config_compile -pipeline_loops $loops", "config_compile, a value of which only a run could tell"),
         ("foreach one [list 1 2] { config_compile -pipeline_loops 0 }", "config_compile in foreach"),
-        ("proc fast {} { set_part xcu200-fsgd2104-2-e; add_files -tb a.cpp }", "set_part in proc"),
+        (
+            "proc wide {bits} { config_interface -m_axi_latency $bits }; wide [expr 4*8]",
+            "config_interface, a value",
+        ),
+        (
+            "proc fast {one two} { config_compile -pipeline_loops 0 }; fast 1",
+            "fast, which has other",
+        ),
+        (
+            "proc fast {one} { config_compile -pipeline_loops 0 }; fast 1 2",
+            "fast, which has other",
+        ),
+        ("proc again {} { again }; again", "what stands so deep"),
         ("source gone.tcl", "gone.tcl, which is not there, is not obeyed"),
         ("config_interface -m_axi_latency [expr 4*8]", "config_interface, a value of which"),
         ("if 1 then { config_compile -pipeline_loops 0 }", "config_compile in if"),
@@ -231,3 +243,37 @@ def test_the_scripts_of_a_project(tmp_path: Path) -> None:
     (tmp_path / "prj/hls.app").write_text("<project/>", encoding="utf-8")
     assert [path.parent.name for path in solution_scripts(tmp_path / "prj")] == ["a", "b"]
     assert [path.parent.name for path in solution_scripts(tmp_path / "prj/b")] == ["b"]
+
+
+OF_PROCEDURES = """proc begin {{name "one"} {period 10}} {
+    global part
+    open_solution -reset $name -flow_target vitis
+    set_part $part
+    create_clock -period $period
+}
+proc never_called {} { set_part xcu200-fsgd2104-2-e }
+proc faster {} { global step; set step 1 }
+set part xc7z020clg400-1
+set name f
+set step 2
+open_component -reset component_f -flow_target vivado
+set_top $name
+add_files $name.cpp
+begin
+set_directive_pipeline -II $step f/loop
+begin two 5
+faster
+set_directive_pipeline -II $step f/loop
+"""
+
+
+def test_procedures_count_where_they_are_called(tmp_path: Path) -> None:
+    """As in AMD's introductory examples: each solution is made by one, with what its parameters are without.
+    A component that says no part is no solution of its own; what a procedure sets outside is unknown then."""
+    first, second = kernels(tmp_path, OF_PROCEDURES)
+    part = "xc7z020clg400-1"
+    assert first.target == Target(part=part, clock_ns=10.0)
+    assert second.target == Target(part=part, clock_ns=5.0)
+    assert [one.top for one in (first, second)] == ["f", "f"]
+    assert first.directives == (Directive(name="pipeline", place="f/loop", options={"II": "2"}),)
+    assert first.ignored == ()

@@ -116,6 +116,8 @@ def _print_usage(usage: Usage, verbose: bool) -> None:
     )
     if usage.uncounted.lut or usage.uncounted.ff:
         click.echo(f"  not in csynth's: LUT {usage.uncounted.lut:,}, FF {usage.uncounted.ff:,} of cores")
+    if usage.unknown:
+        click.echo(f"  not counted, as nothing is known of them: {', '.join(usage.unknown)}")
     if verbose:
         for kind, cells in usage.by_kind.items():
             click.echo(f"  {kind}: LUT {cells.lut:,}, FF {cells.ff:,}, DSP {cells.dsp:,}")

@@ -9,6 +9,7 @@ from typing import Any
 from hlsgen.cost.resources import Resources
 from hlsgen.schedule.areas import Areas, RoutedCells
 from hlsgen.schedule.ir import Place
+from hlsgen.schedule.names import function_name
 from hlsgen.schedule.nest_cells import counter_bits, ending, flattened, flattening
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.region_cells import MODULES_SINCE, Core, CoreUse, core_cells, region_cells
@@ -33,6 +34,8 @@ class Usage:
     """What csynth leaves out though it is there when routed; part of `routed`."""
     by_kind: dict[str, Resources] = field(default_factory=dict)
     """csynth's cells by what they are for."""
+    unknown: tuple[str, ...] = ()
+    """Functions of which nothing is known, the cells that they take neither: the vendor's FFT."""
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -41,6 +44,7 @@ class Usage:
             "csynth_by_kind": {kind: asdict(cells) for kind, cells in self.by_kind.items()},
             "uncounted_by_csynth": {"lut": self.uncounted.lut, "ff": self.uncounted.ff},
             "routed": asdict(self.routed),
+            "without": list(self.unknown),
         }
 
 
@@ -62,6 +66,8 @@ class PartUsage:
     told_arguments: tuple[int, ...]
     """Bits of arguments that the host gives, and of those that it gives in the flow of kernels alone."""
     other_arguments: tuple[int, ...]
+    unknown: tuple[str, ...]
+    """Functions of which nothing is known."""
 
 
 def usage_of_part(
@@ -92,6 +98,7 @@ def usage_of_part(
         own_told, own_others = host_arguments(one, pragmas)
         told += own_told
         others += own_others
+    regions = [part for one in functions for part in one.parts]
     return PartUsage(
         cells=found,
         uncounted=uncounted,
@@ -101,6 +108,9 @@ def usage_of_part(
         lite=has_lite_port(pragmas),
         told_arguments=tuple(told),
         other_arguments=tuple(others),
+        unknown=tuple(
+            sorted({name for one in functions for part in one.parts for name in part.region.calls})
+        ),
     )
 
 
@@ -142,7 +152,8 @@ def usage_of(parts: Sequence[PartUsage], areas: Areas, kernel_flow: bool) -> Usa
     csynth = Resources.sum(found.values())
     uncounted = Resources.sum(part.uncounted for part in parts)
     routed = areas.routed(csynth, uncounted)
-    return Usage(csynth=csynth, routed=routed, uncounted=uncounted, by_kind=found)
+    unknown = dict.fromkeys(function_name(name) for part in parts for name in part.unknown)
+    return Usage(csynth=csynth, routed=routed, uncounted=uncounted, by_kind=found, unknown=tuple(unknown))
 
 
 def _arrays(parts: Sequence[PartUsage]) -> Resources:

@@ -74,7 +74,7 @@ def test_the_estimate_says_what_it_is() -> None:
     assert found.routed.lut_low <= found.routed.lut <= found.routed.lut_high
     data = found.as_json()
     assert data["csynth"]["lut"] == sum(cells["lut"] for cells in data["csynth_by_kind"].values())
-    assert set(data) == {"csynth", "csynth_by_kind", "uncounted_by_csynth", "routed"}
+    assert set(data) == {"csynth", "csynth_by_kind", "uncounted_by_csynth", "routed", "without"}
 
 
 def test_memories_as_reports_have_them() -> None:

@@ -9,6 +9,7 @@
 #include "ap_fixed.h"
 #include "ap_int.h"
 #include "hls_stream.h"
+#include "hls_vector.h"
 #include "hls_x_complex.h"
 
 namespace hls {
@@ -49,6 +50,10 @@ struct params_t {
     static const unsigned super_sample_rate = ssr_1;
     static const bool use_native_float = false;
 };
+struct ssr_params_t : params_t {
+    static const unsigned super_sample_rate = ssr_2;
+    static const bool systolicfft_inv = false;
+};
 
 template <typename Config_> struct config_t {
     ap_uint<Config_::config_width> data;
@@ -71,6 +76,7 @@ template <typename Config_> struct status_t {
 
 template <typename Config_, class In_, class Out_>
 void fft(In_& in, Out_& out, ip_fft::status_t<Config_>* status, ip_fft::config_t<Config_>* config);
+template <typename Config_, class In_, class Out_> void fft(In_& in, Out_& out);
 template <typename Config_, class In_, class Out_> void fft(In_& in, Out_& out, bool forward, unsigned scale, bool* overflow);
 template <typename Config_, class In_, class Out_> void fft(In_& in, Out_& out, bool forward, unsigned scale, unsigned cp, bool* overflow);
 template <typename Config_, class In_, class Out_, class Status_, class Fft_>

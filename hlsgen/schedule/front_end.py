@@ -28,7 +28,7 @@ from hlsgen.schedule.languages import CPP_STANDARD, INCLUDE, Language, languages
 from hlsgen.schedule.marks import Marked, mark
 from hlsgen.schedule.missing_headers import searched_in, stand_in
 from hlsgen.schedule.never_written import with_constant_tables
-from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.pragmas import NOT_OBEYED, Pragma
 from hlsgen.schedule.predefined import predefined_macros
 from hlsgen.schedule.started import with_started_values
 from hlsgen.schedule.unnamed_types import with_names
@@ -49,8 +49,8 @@ class FrontEnd:
 
     ir: the text of one LLVM module. pragmas: every pragma by its index. dropped: those that have no mark in
     the IR, for the compiler refuses one where they stand (a variable that does not exist, a place outside of
-    functions). unplaced: directives that no file has a place for. lines: of preprocessed C++. seconds:
-    measured.
+    functions), and those of which nothing is known. unplaced: directives that no file has a place for.
+    lines: of preprocessed C++. seconds: measured.
     """
 
     ir: str
@@ -108,7 +108,7 @@ def compile_to_ir(
                 ]
             )
             pragmas += marked.pragmas
-            dropped += [pragma for pragma in marked.pragmas if pragma.index in without]
+            dropped += [one for one in marked.pragmas if one.index in without or one.name in NOT_OBEYED]
             modules.append(with_exact_widths(module))
             units.append(marked)
     ir = without_printing(with_named_loops(without_aliases(inlinable(_linked(modules)))))

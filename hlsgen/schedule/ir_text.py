@@ -190,6 +190,15 @@ _PRINTS = re.compile(
 )
 
 
+_WRITES = re.compile(
+    r"^(?P<result>  %\S+ = )(?:tail |notail )?call [^@\n]*\bptr @(?:_Z(?:NSt\w*?)?ls\w*basic_ostream\w*"
+    r"|_ZNSt\w*?basic_ostream\w*?EE(?:ls|3put|5flush|5write)\w*)"
+    r"\(ptr (?:\w+(?:\(\d+\))? |\d+ )*(?P<stream>[%@][-\w.$]+).*$",
+    re.MULTILINE,
+)
+"""`stream << value` in C++'s mangled names."""
+
+
 _ALWAYS_BACK = re.compile(
     r"^(  br) i1 true, (label %[^,\n]+), label %[^,\n]+((?:, !dbg !\d+)?, !llvm\.loop !\d+)$", re.MULTILINE
 )
@@ -212,9 +221,13 @@ def inlinable(text: str) -> str:
 
 
 def without_printing(text: str) -> str:
-    """The module without calls that only print: the vendor's tool leaves them out with a warning."""
+    """The module without calls that only print: the vendor's tool leaves them out with a warning. What they
+    write to an output stream is that stream."""
 
     def value(found: re.Match[str]) -> str:
         return f"  {found['result']} = add {found['type']} 0, 0" if found["result"] else ""
 
-    return _PRINTS.sub(value, text)
+    def stream(found: re.Match[str]) -> str:
+        return f"{found['result']}getelementptr i8, ptr {found['stream']}, i64 0"
+
+    return _WRITES.sub(stream, _PRINTS.sub(value, text))

@@ -15,6 +15,7 @@ from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.component import Component
 from hlsgen.schedule.configuration import components_of_build
 from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
+from hlsgen.schedule.ir_text import module_text
 from hlsgen.schedule.kept_parts import KeptParts, Work, read_kept_parts
 from hlsgen.schedule.names import function_name
 from hlsgen.schedule.own_processes import OwnProcesses
@@ -26,10 +27,12 @@ from hlsgen.schedule.usage import usage_of
 
 @dataclass(frozen=True, kw_only=True)
 class _Compiled:
-    """A kernel behind the front end; `front` without its IR, which the parts have."""
+    """A kernel behind the front end; `front` without its IR, which the parts have. defined: the functions of
+    the IR."""
 
     front: FrontEnd
     parts: tuple[Part, ...]
+    defined: frozenset[str]
 
 
 def schedule_component(component: Component, careful: bool = False) -> KernelSchedule:
@@ -125,7 +128,8 @@ def _compiled(component: Component, careful: bool = False) -> _Compiled:
         directives=component.directives,
     )
     parts = tuple(parts_of(front.ir, component.top, front.pragmas))
-    return _Compiled(front=replace(front, ir=""), parts=parts)
+    defined = frozenset(module_text(front.ir).functions)
+    return _Compiled(front=replace(front, ir=""), parts=parts, defined=defined)
 
 
 def _work(component: Component, compiled: _Compiled) -> list[Work]:
@@ -159,5 +163,10 @@ def _whole(
         unplaced=compiled.front.unplaced,
         ignored=component.ignored,
         too_large=tuple(part.too_large for part in parts if part.too_large),
-        usage=usage_of([part.usage for part in parts], Areas(delays=target.delays), target.kernel_flow),
+        usage=usage_of(
+            [part.usage for part in parts],
+            Areas(delays=target.delays),
+            target.kernel_flow,
+            compiled.defined,
+        ),
     )

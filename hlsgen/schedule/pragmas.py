@@ -18,6 +18,10 @@ _OLD_INTEGERS = frozenset(
 _NAMES = frozenset(("variable", "port", "ports", "variables"))
 """Options whose values are variables."""
 _WORDS_OF_VALUES = frozenset(("slave", "direct", "off", "auto", "true", "false", "default"))
+NOT_OBEYED = frozenset(
+    ("alias", "array_stencil", "cache", "latency", "loop_merge", "occurrence", "performance", "protocol")
+)
+"""Pragmas by which the tool schedules otherwise, and of which nothing is known here."""
 _OPTION = re.compile(r"([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*")
 _WORD = re.compile(r"[^\s=]+")
 _OPERAND = re.compile(r"[ \t]*[-+~!*&]*[ \t]*(?:\"[^\"]*\"|'[^']*'|[\w.$]+|(?=[(\[{]))")

@@ -20,6 +20,8 @@ from hlsgen.schedule.ir_text import ModuleText, declaration, linkage_of, module_
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.sites import HERE, PLAIN, sites_of
 
+ELSEWHERE = ".elsewhere"
+"""How the name of a process ends where another part is about it."""
 _LINE = re.compile(r"\bline: (\d+)")
 _CALLEE = re.compile(r"(?P<call>\bcall [^@]*)@(?P<name>\"[^\"]+\"|[-\w$.]+)\(")
 _LOOP = "!llvm.loop"
@@ -72,7 +74,9 @@ def _tops(text: ModuleText, top: str) -> list[str]:
         return [
             name
             for name, body in text.functions.items()
-            if name not in called and not any(word in linkage_of(body) for word in hidden)
+            if name not in called
+            and "basic_ostream" not in name  # prints a type of the kernel's, and is never called here
+            and not any(word in linkage_of(body) for word in hidden)
         ]
     mangled = f"_Z{len(top)}{top}"
     found = [name for name in text.functions if name == top]
@@ -169,7 +173,7 @@ def _parts_of_function(
     processes = _processes(text, root, elsewhere, pragmas)
     declared = dict(elsewhere)
     for name in processes:
-        declared[f"{name}.elsewhere"] = declaration(text.functions[name], f"{name}.elsewhere")
+        declared[f"{name}{ELSEWHERE}"] = declaration(text.functions[name], f"{name}{ELSEWHERE}")
     yield Part(ir=text.part(root, _without(body, set(processes)), declared), root=root, interval=interval)
     for name, lines in processes.items():
         ir = text.part(root, _without(body, processes.keys() - {name}), declared)
@@ -207,6 +211,6 @@ def _without(body: str, processes: set[str]) -> str:
 
     def renamed(found: re.Match[str]) -> str:
         name = found["name"].strip('"')
-        return f'{found["call"]}@"{name}.elsewhere"(' if name in processes else found[0]
+        return f'{found["call"]}@"{name}{ELSEWHERE}"(' if name in processes else found[0]
 
     return _CALLEE.sub(renamed, body) if processes else body

@@ -12,6 +12,7 @@ from hlsgen.schedule.ir import Place
 from hlsgen.schedule.names import function_name
 from hlsgen.schedule.nest_cells import counter_bits, ending, flattened, flattening
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.processes import ELSEWHERE
 from hlsgen.schedule.region_cells import MODULES_SINCE, Core, CoreUse, core_cells, region_cells
 from hlsgen.schedule.scheduled_regions import FunctionRegions, ScheduledRegion
 from hlsgen.schedule.shared import Calls, Source, process_of, repeated
@@ -98,7 +99,6 @@ def usage_of_part(
         own_told, own_others = host_arguments(one, pragmas)
         told += own_told
         others += own_others
-    regions = [part for one in functions for part in one.parts]
     return PartUsage(
         cells=found,
         uncounted=uncounted,
@@ -134,8 +134,11 @@ def _is_of(place: Place | None, lines: Collection[int]) -> bool:
     return bool(calls) and calls[-1].line in lines
 
 
-def usage_of(parts: Sequence[PartUsage], areas: Areas, kernel_flow: bool) -> Usage:
-    """What a kernel takes: its parts, with what several of them reach once."""
+def usage_of(
+    parts: Sequence[PartUsage], areas: Areas, kernel_flow: bool, defined: Collection[str] = ()
+) -> Usage:
+    """What a kernel takes: its parts, with what several of them reach once. defined: the functions that its
+    sources define, of which parts that call them know nothing."""
     found = {kind: Resources.sum(part.cells[kind] for part in parts) for kind in KINDS}
     found["memories"] += _arrays(parts)
     streams = {name: size for part in parts for name, size in part.fifos.items()}
@@ -152,8 +155,15 @@ def usage_of(parts: Sequence[PartUsage], areas: Areas, kernel_flow: bool) -> Usa
     csynth = Resources.sum(found.values())
     uncounted = Resources.sum(part.uncounted for part in parts)
     routed = areas.routed(csynth, uncounted)
-    unknown = dict.fromkeys(function_name(name) for part in parts for name in part.unknown)
+    called = dict.fromkeys(name.removesuffix(ELSEWHERE) for part in parts for name in part.unknown)
+    unknown = dict.fromkeys(function_name(name) for name in called if name not in defined and _takes(name))
     return Usage(csynth=csynth, routed=routed, uncounted=uncounted, by_kind=found, unknown=tuple(unknown))
+
+
+def _takes(name: str) -> bool:
+    """Whether a function may take cells: what is ours marks places, and what prints or allocates is no
+    hardware."""
+    return not name.startswith(("__hls_", "_ZNS", "_ZNKS", "_ZS", "_Zd", "_Zn"))
 
 
 def _arrays(parts: Sequence[PartUsage]) -> Resources:

@@ -1,4 +1,5 @@
-"""Headers of the vendor's cores and intrinsics: kernels that use them compile, and what is said of them."""
+"""What AMD's introductory examples use besides numbers and streams: headers of the vendor's cores and
+intrinsics, prints, pragmas that are not obeyed."""
 
 from __future__ import annotations
 
@@ -161,3 +162,48 @@ void top(const A_t a[64], const B_t b[64], C_t out[64]) {
 """
     (loop,) = scheduled(tmp_path, source).loops
     assert loop.interval == 1 and loop.operations["mul 18x18"] == 4
+
+
+PRINTING = """#include <iomanip>
+#include <iostream>
+#include "ap_int.h"
+struct pixel { int red; };
+std::ostream &operator<<(std::ostream &to, const pixel &p) { return to << "red " << p.red; }
+void top(int a[64], int b[64]) {
+#pragma HLS interface ap_memory port=a
+#pragma HLS interface ap_memory port=b
+    for (int i = 0; i < 64; i++) {
+        b[i] = a[i] + 1;
+        pixel p{b[i]};
+        std::cout << "b[" << i << "] = " << std::setw(4) << std::hex << b[i] << 'c' << std::endl;
+        std::cout << ap_int<9>(i) << p;
+        std::cerr << 1.5f << std::flush;
+    }
+}
+"""
+
+
+@needs_llvm
+def test_what_is_printed_is_no_hardware(tmp_path: Path) -> None:
+    """AMD's using_stream_as_sync prints in its processes: strings stayed loops, which kept those around
+    undecided, and the cells were seven times what they are without."""
+    quiet = "\n".join(one for one in PRINTING.splitlines() if "std::c" not in one)
+    printing, silent = (scheduled(tmp_path, source) for source in (PRINTING, quiet))
+    (loop,), (alone,) = printing.loops, silent.loops
+    assert (loop.interval, loop.trips, loop.depth) == (1, 64, alone.depth)
+    assert printing.usage == silent.usage and printing.usage.unknown == ()
+
+
+@needs_llvm
+def test_pragmas_of_which_nothing_is_known_are_named(tmp_path: Path) -> None:
+    """AMD's using_array_stencil_1d and maxi_cache_locality: they counted for nothing, without a word."""
+    source = """void top(const int in[66], int out[64]) {
+    for (int i = 0; i < 64; i++) {
+#pragma HLS pipeline II=1
+#pragma HLS array_stencil variable=in
+        out[i] = in[i] + in[i + 1] + in[i + 2];
+    }
+}
+"""
+    (dropped,) = scheduled(tmp_path, source).dropped
+    assert str(dropped).endswith("kernel.cpp:4: #pragma HLS array_stencil")

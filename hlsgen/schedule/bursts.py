@@ -14,6 +14,7 @@ remainder of the iterations' count tells where one begins, a division where that
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -71,14 +72,15 @@ def port_rules(version: str, *, kernel_flow: bool, widest_bits: int | None = Non
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A word of so many bits that a port is asked for. alone: it is volatile, and joined to no other. copied:
-    by a `memcpy`, which is done where it stands."""
+    """A word of so many bits that a port is asked for. place: of the access in the source, -1 if unknown.
+    alone: it is volatile, and joined to no other. copied: by a `memcpy`, which is done where it stands."""
 
     memory: Memory
     offset: Linear
     bits: int
     block: str
     writes: bool
+    place: int
     alone: bool
     copied: bool = False
 
@@ -167,8 +169,12 @@ class PortRequests:
         nest = _Nest(function, addresses.ranges, loops)
         ports: dict[tuple[str, bool], list[_Word]] = {}
         written = {word.asked.memory.base.name for word in self._words if word.asked.writes}
+        times = Counter((word.asked.memory.base.name, word.asked.place) for word in self._words)
         for word in self._words:
-            if region.nodes[word.access].operation is None or nest.reads_before(word.asked, always, written):
+            # words of a loop that is unrolled are asked for before it is, in its burst
+            one = times[word.asked.memory.base.name, word.asked.place] == 1 or word.asked.place < 0
+            before = one and nest.reads_before(word.asked, always, written)
+            if region.nodes[word.access].operation is None or before:
                 _drop(region, word)
                 for index in (word.request, word.address):
                     region.nodes[index].operation = None

@@ -110,7 +110,7 @@ class MemoryNodes:
             after += [self.grown.guard, *self.grown.control.of[block]]
         if memory.bundle:
             alone, copied = self.grown.owner.ports.keeps_apart(one.flags), one.opcode == "call"
-            asked = Asked(memory, address.offset, bits, block, writes, alone, copied)
+            asked = Asked(memory, address.offset, bits, block, writes, one.place, alone, copied)
             after.append(self.grown.requests.ask(asked, after[values:]))
         node = self.grown.new(operation, one, block, after)
         node.access = Access(node.index, where, writes, block, one, node.index)

@@ -5,6 +5,7 @@ Of the loops of public reports that were looked at none had the II that such a d
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -235,17 +236,24 @@ def says_stay(
     region: Region, uses: Iterable[PortUse], counters: Mapping[str, Counter], needed: int
 ) -> Iterator[str]:
     """That an II hangs on an AXI port of which some words stay: of two loops in public reports that the tool
-    pipelines by itself it reads them in front of the one (II 1 for 4), and not of the other (17 for 4).
+    pipelines by itself it reads them in front of the one (II 1 for 4), and not of the other (17 for 4). Not
+    of words of a loop that is unrolled (bursts.py).
 
     needed: the II that ports allow.
     """
     for use in uses:
-        reads = [
+        all_of_port = [
             one
             for memory, accesses in region.accesses.items()
             if memory.bundle and memory.bundle == use.memory.bundle
             for one in accesses
-            if not one.writes and one.instruction.opcode != "call" and is_fixed(one, counters, region.names)
+            if not one.writes and one.instruction.opcode != "call"
+        ]
+        times = collections.Counter(one.instruction.place for one in all_of_port)
+        reads = [
+            one
+            for one in all_of_port
+            if times[one.instruction.place] == 1 and is_fixed(one, counters, region.names)
         ]
         if reads and 1 < needed == use.interval:
             yield (

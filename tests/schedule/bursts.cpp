@@ -151,6 +151,20 @@ work:
     }
 }
 
+// tiagolascasas/heterogeneous-vitis-apps (convolve2d_smoothing, 2024.1): words of a loop that is unrolled stay in it
+void taps(const unsigned char* image, const unsigned char* filter, unsigned char to[510]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=image bundle=first
+#pragma HLS interface m_axi port=filter bundle=first
+work:
+    for (int i = 0; i < 510; ++i) {
+#pragma HLS pipeline
+        int sum = 0;
+        for (int j = 0; j < 3; ++j) sum += image[i + j] * filter[j];
+        to[i] = sum >> 4;
+    }
+}
+
 // "volatile": each word is asked for (UG1399, Preconditions and Limitations of Burst Transfer)
 void one_by_one(volatile int* from, int to[512]) {
 #pragma HLS interface ap_memory port=to

@@ -125,3 +125,10 @@ def test_words_of_one_iteration_follow_one_another() -> None:
     """Arun-66/AN50_ZCU104 (conv2, M1): 27 words of an iteration in a burst are 27 cycles."""
     loop = schedules("2022.2", False)["fours"]
     assert (loop.likely, loop.depth) == (4, 6)  # count, four words, store
+
+
+def test_words_of_an_unrolled_loop_are_not_read_before() -> None:
+    """tiagolascasas/heterogeneous-vitis-apps edgedetect.cpp:54, 98 and 142 (2024.1): nine pixels and nine
+    coefficients of one port have II 18, and the report has their bursts within the iteration."""
+    loop = schedules("2024.1", False)["taps"]
+    assert (loop.likely, loop.operations["axi_read 8"]) == (6, 6)

@@ -92,6 +92,9 @@ def _checked(kernels: Sequence[KernelSchedule], slow: bool) -> list[str]:
     warnings: list[str] = []
     for kernel in kernels:
         warnings += [f"{kernel.kernel}: {said}" for said in kernel.too_large]
+        warnings += [
+            f"{said}: scheduled by the first call of each function" for said in kernel.by_first_calls
+        ]
         for loop in kernel.loops:
             missed = loop.misses_target
             for finding in loop.findings():

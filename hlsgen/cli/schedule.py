@@ -98,6 +98,8 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
             note(f"{unplaced}; it counts for nothing")
         for option in kernel.ignored:
             note(option)
+        for said in kernel.by_first_calls:
+            note(f"{said}: scheduled, and its cells counted, by the first call of each function alone")
         if verbose:
             for loop in kernel.loops:
                 _print_details(loop)

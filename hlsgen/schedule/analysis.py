@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from hlsgen.schedule import optimise
 from hlsgen.schedule.areas import Areas
@@ -17,6 +18,7 @@ from hlsgen.schedule.declared_memories import memories_of
 from hlsgen.schedule.dependences import tells_chosen_apart
 from hlsgen.schedule.equal_counters import tells_equal
 from hlsgen.schedule.filled_tables import with_filled_tables
+from hlsgen.schedule.first_calls import with_first_calls
 from hlsgen.schedule.given_memories import given_memories
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions, without_copies
 from hlsgen.schedule.ir import ArrayType, Function, Module
@@ -31,7 +33,7 @@ from hlsgen.schedule.plan import LoopPlan, plan_of
 from hlsgen.schedule.pragma_releases import understood
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.predefined import FIRST_VITIS
-from hlsgen.schedule.processes import Part
+from hlsgen.schedule.processes import ELSEWHERE, Part
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.releases import release_of
@@ -42,7 +44,7 @@ from hlsgen.schedule.sites import Sites, sites_of, without_marks
 from hlsgen.schedule.source_functions import SourceFunction, SourceFunctions, named
 from hlsgen.schedule.statics import localised
 from hlsgen.schedule.struct_scalars import with_scalars_apart
-from hlsgen.schedule.unrolled_size import says_too_large, unrolled_instructions
+from hlsgen.schedule.unrolled_size import says_size, says_too_large, unrolled_instructions
 from hlsgen.schedule.usage import usage_of_part
 from hlsgen.schedule.verdict import Verdict
 
@@ -56,7 +58,8 @@ def schedule_part(
 ) -> PartSchedule:
     """What is said of the loops of one part of a kernel.
 
-    `careful` leaves out the pass of LLVM that is known to end the process on some code.
+    One that is too large is scheduled with each function's first call alone, and else not. `careful` leaves
+    out the pass of LLVM that is known to end the process on some code.
     """
     whole = {part.root: part.interval} if part.interval else {}
     inlined = with_scalars_apart(localised(optimise.inline(part.ir, [part.root])))
@@ -77,7 +80,11 @@ def schedule_part(
         lambda: read_module(optimise.simplify(inlined)),
         unrolls_unasked=target.pipelines_unasked,
     )
-    too_large = says_too_large(function_name(part.root), unrolled_instructions(before, plan))
+    name, size = function_name(part.root), unrolled_instructions(before, plan)
+    too_large = says_too_large(name, size)
+    if too_large and (fewer := with_first_calls(part.ir, pragmas)) != part.ir:
+        smaller = schedule_part(replace(part, ir=fewer), pragmas, target, careful=careful)
+        return replace(smaller, by_first_calls=says_size(name, size))
     if too_large:
         return PartSchedule(
             loops=(),
@@ -219,5 +226,16 @@ def _pipelines(
         asked = plan.pipelined.get(name, None if loop.inner else plan.branched.get(name))
         if asked is not None:
             yield loop, asked, False, name in plan.timed
-        elif not (loop.inner or name in plan.off or loop.header.startswith(INITIALISERS)):
+        elif not (
+            loop.inner
+            or name in plan.off
+            or loop.header.startswith(INITIALISERS)
+            or _calls_elsewhere(loop, function)
+        ):
             yield loop, 1, True, False
+
+
+def _calls_elsewhere(loop: Loop, function: Function) -> bool:
+    """Whether loops stand in a loop by a call that was left out (first_calls.py)."""
+    inside = (one for name in loop.blocks for one in function.blocks[name].instructions)
+    return any(one.callee.endswith(ELSEWHERE) for one in inside)

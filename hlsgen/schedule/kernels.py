@@ -163,6 +163,7 @@ def _whole(
         unplaced=compiled.front.unplaced,
         ignored=component.ignored,
         too_large=tuple(part.too_large for part in parts if part.too_large),
+        by_first_calls=tuple(part.by_first_calls for part in parts if part.by_first_calls and part.loops),
         usage=usage_of(
             [part.usage for part in parts],
             Areas(delays=target.delays),

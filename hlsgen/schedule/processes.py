@@ -23,8 +23,8 @@ from hlsgen.schedule.sites import HERE, PLAIN, sites_of
 ELSEWHERE = ".elsewhere"
 """How the name of a process ends where another part is about it."""
 _LINE = re.compile(r"\bline: (\d+)")
-_CALLEE = re.compile(r"(?P<call>\bcall [^@]*)@(?P<name>\"[^\"]+\"|[-\w$.]+)\(")
-_LOOP = "!llvm.loop"
+CALLEE = re.compile(r"(?P<call>\bcall [^@]*)@(?P<name>\"[^\"]+\"|[-\w$.]+)\(")
+LOOP = "!llvm.loop"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ def _tops(text: ModuleText, top: str) -> list[str]:
 
 
 def _calls(body: str) -> Iterator[re.Match[str]]:
-    return _CALLEE.finditer(body)
+    return CALLEE.finditer(body)
 
 
 def _asked(body: str, pragmas: Sequence[Pragma], name: str) -> bool:
@@ -196,7 +196,7 @@ def _processes(
         name = one.callee
         if name not in text.functions or name in elsewhere or name == root:
             continue
-        if not any(_LOOP in text.functions[callee] for callee in text.callees(name)):
+        if not any(LOOP in text.functions[callee] for callee in text.callees(name)):
             continue
         line = _LINE.search(text.nodes.get(one.place, ""))
         if block.name in inside or line is None:
@@ -213,4 +213,4 @@ def _without(body: str, processes: set[str]) -> str:
         name = found["name"].strip('"')
         return f'{found["call"]}@"{name}{ELSEWHERE}"(' if name in processes else found[0]
 
-    return _CALLEE.sub(renamed, body) if processes else body
+    return CALLEE.sub(renamed, body) if processes else body

@@ -203,6 +203,8 @@ class KernelSchedule:
     """Options of its configuration that may change a schedule and are not obeyed."""
     too_large: tuple[str, ...] = ()
     """Why nothing is said of parts of it: of their loops, and of what they take."""
+    by_first_calls: tuple[str, ...] = ()
+    """Why parts of it are scheduled by the first calls of their functions alone."""
 
     def findings(self) -> list[str]:
         """What is wrong with its loops."""
@@ -225,19 +227,22 @@ class KernelSchedule:
             "unplaced_directives": [str(one) for one in self.unplaced],
             "ignored_options": list(self.ignored),
             "too_large": list(self.too_large),
+            "by_first_calls": list(self.by_first_calls),
         }
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartSchedule:
     """The loops of a part of a kernel. instructions: of its IR after unrolling. lost: pragmas about variables
-    that nothing in the IR is known to be. too_large: why nothing is said of it, if it is for its size."""
+    that nothing in the IR is known to be. too_large: why nothing is said of it, if it is for its size.
+    by_first_calls: why it is scheduled by the first calls of its functions alone, if it is."""
 
     loops: tuple[LoopSchedule, ...]
     instructions: int
     usage: PartUsage
     lost: tuple[Pragma, ...] = ()
     too_large: str = ""
+    by_first_calls: str = ""
 
 
 def in_order(loops: Iterable[LoopSchedule]) -> list[LoopSchedule]:

@@ -18,12 +18,17 @@ def unrolled_instructions(module: Module, plan: LoopPlan) -> int:
     return sum(_of_function(one, module, plan) for one in module.functions.values() if one.blocks)
 
 
+def says_size(name: str, instructions: int) -> str:
+    """How large a part becomes."""
+    return f"{name}: some {instructions:,} instructions once loops are unrolled as the vendor's tool would"
+
+
 def says_too_large(name: str, instructions: int) -> str:
     """That a part is not scheduled for its size; empty if it is."""
     if instructions <= MOST_INSTRUCTIONS:
         return ""
     return (
-        f"{name}: some {instructions:,} instructions once loops are unrolled as the vendor's tool would, "
+        f"{says_size(name, instructions)}, "
         f"and of more than {MOST_INSTRUCTIONS:,} nothing is said; unroll less"
     )
 

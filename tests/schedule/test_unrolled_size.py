@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,70 @@ def test_a_factor_is_what_counts(tmp_path: Path, factor: int, monkeypatch: pytes
     monkeypatch.setattr("hlsgen.schedule.unrolled_size.MOST_INSTRUCTIONS", 3 * factor)
     (said,) = schedule_component(component(tmp_path / "f.cpp", text, top="f")).too_large
     assert kernel.instructions <= int(said.split()[2].replace(",", "")) <= 20 * factor + 20
+
+
+LAYERS = """void layer(const short in[256], short out[256]) {
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=1
+        out[i] = in[i] * short(3 + i);
+    }
+}
+void point(const short in[8], short out[8]) {
+    for (int i = 0; i < 8; ++i) out[i] = in[i] * in[7 - i];
+}
+void top(short a[256], short b[256], short c[64][8], short d[64][8], short e[64][8]) {
+#pragma HLS array_partition variable=c complete dim=2
+#pragma HLS array_partition variable=d complete dim=2
+#pragma HLS array_partition variable=e complete dim=2
+    layer(a, b);
+    layer(b, a);
+    for (int round = 0; round < 5; ++round) {
+        layer(a, b);
+        layer(b, a);
+    }
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        point(c[i], d[i]);
+        point(d[i], e[i]);
+    }
+}
+"""
+
+
+def test_what_is_too_large_is_scheduled_by_first_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ry1and/SkyNet-KV260 (log of 2022.2): 1.3 million instructions where each layer is a copy, 20,000 where
+    each function is there once; 26 of the 27 loops that are decided have the II of the log. A pipeline that
+    calls a function twice is made of both; a loop around calls is none."""
+    whole = schedule_component(component(tmp_path / "top.cpp", LAYERS, top="top"))
+    assert whole.by_first_calls == ()
+    monkeypatch.setattr("hlsgen.schedule.unrolled_size.MOST_INSTRUCTIONS", 400)
+    kernel = schedule_component(component(tmp_path / "top.cpp", LAYERS, top="top"))
+    (said,) = kernel.by_first_calls
+    assert said.startswith("top: some ") and said.endswith(
+        "once loops are unrolled as the vendor's tool would"
+    )
+    assert kernel.too_large == () and kernel.as_json()["by_first_calls"] == [said]
+    assert kernel.instructions < whole.instructions
+    assert [loop.copies for loop in whole.loops] == [4, 1] and [loop.copies for loop in kernel.loops] == [
+        1,
+        1,
+    ]
+    assert [(loop.title, loop.likely, loop.trips) for loop in kernel.loops] == [
+        (loop.title, loop.likely, loop.trips) for loop in whole.loops
+    ]
+    assert kernel.loops[-1].operations["mul 16x16"] == 16
+
+
+def test_first_calls_are_a_note_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [schedule_component(component(tmp_path / "top.cpp", LAYERS, top="top"))]
+    found = [replace(one, by_first_calls=("top: some 2,000,000 instructions",)) for one in found]
+    monkeypatch.setattr("hlsgen.cli.schedule._scheduled", lambda *_: found)
+    done = run("schedule", str(tmp_path / "top.cpp"))
+    said = " ".join((done.output + done.stderr).split())
+    assert "some 2,000,000 instructions: scheduled, and its cells counted, by the first call of each" in said
+    assert done.exit_code == 0
 
 
 def test_the_limit() -> None:

@@ -55,6 +55,6 @@ HELD_OUT = MeasuredErrors(
     chain_ns_median=0.19,
     chain_ns_within_90=1.67,
 )
-"""The eighth and the tenth to the twenty-second score of repositories that nobody had looked at, each with the
-method as it was frozen for it: loops added up. Depth and chain: of the loops of the eighteenth to the
+"""The eighth and the tenth to the twenty-second score of repositories that nobody had looked at, each with
+the method as it was frozen for it: loops added up. Depth and chain: of the loops of the eighteenth to the
 twentieth whose II was right and of which they are told."""

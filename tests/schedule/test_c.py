@@ -65,7 +65,7 @@ def test_a_file_of_c_is_c(tmp_path: Path) -> None:
     front = compile_to_ir([tmp_path / "kernel.c"])
     assert "float @top(" in front.ir and "@main(" in front.ir
     assert "define linkonce_odr i32 @twice(" in front.ir
-    assert [(one.name, one.line) for one in front.dropped] == [("array_partition", 20)]
+    assert [(one.name, one.line) for one in front.dropped] == [("array_partition", 20), ("latency", 25)]
     none = [0] * 6
     assert sorted(marks(front.ir)) == [
         (0, True, [4, 32, 1, *none, 64]),

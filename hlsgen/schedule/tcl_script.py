@@ -139,7 +139,7 @@ class _Reader:
             text = " ".join(words)
             for variable in _SET.findall(text):
                 self.variables.pop(variable, None)
-            yield from _left_out(read, text)
+            yield from self._left_out(read, text)
         else:
             yield read
 
@@ -203,7 +203,17 @@ class _Reader:
         if complete and all(one == said[0] for one in said):
             yield from each[0]
         elif any(said):
-            yield from _left_out(read, "\n".join(bodies))
+            yield from self._left_out(read, "\n".join(bodies))
+
+    def _left_out(self, read: _Read, text: str) -> Iterator[_Read]:
+        """What is said of a body that is not read, if it has commands that matter, or calls of procedures
+        that have."""
+        waiting = {name: one.command.words[3] for name, one in self.procedures.items()}
+        while called := [name for name in waiting if re.search(rf"\b{re.escape(name)}\b", text)]:
+            text += "".join(f"\n{waiting.pop(name)}" for name in called)
+        matters = dict.fromkeys(_MATTERS.findall(text))
+        if matters:
+            yield replace(read, unread=f"{', '.join(matters)} in {read.command.name}")
 
     def _know(self, variables: Mapping[str, str]) -> None:
         """Make these the known values, for the commands that are being read as well."""
@@ -234,13 +244,6 @@ def _arguments(path: Path, parameters: str, given: Sequence[str]) -> dict[str, s
             return None
         values[named] = given[at] if at < len(given) else default.strip().strip('"{}')
     return values if len(given) <= len(names) else None
-
-
-def _left_out(read: _Read, text: str) -> Iterator[_Read]:
-    """What is said of a body that is not read, if it has commands that matter."""
-    matters = dict.fromkeys(_MATTERS.findall(text))
-    if matters:
-        yield replace(read, unread=f"{', '.join(matters)} in {read.command.name}")
 
 
 def _bodies_of(words: Sequence[str]) -> tuple[list[str], bool]:
@@ -286,6 +289,8 @@ class _State:
     done: list[Configuration] = field(default_factory=list)
     opened: bool = False
     """Whether a solution is open."""
+    component: bool = False
+    """Whether it is a component, which may have solutions of its own."""
 
     def take(self, read: _Read) -> None:
         command, name = read.command, read.command.name
@@ -314,11 +319,13 @@ class _State:
 
     def _open(self, read: _Read) -> None:
         flow: dict[str, list[tuple[int, str]]] = {}
-        if read.command.name == "open_solution" and self.solution.keys() <= {FLOW}:
+        bare = self.component and not self.directives and self.solution.keys() <= {FLOW}
+        if read.command.name == "open_solution" and bare:
             flow = self.solution  # of a component that had no part of its own
         else:
             self._close()
         self.opened = read.command.name != "open_project"
+        self.component = read.command.name == "open_component"
         if read.command.name != "open_solution":
             self.project, self.unread = {}, []
         self.solution, self.directives = flow, []

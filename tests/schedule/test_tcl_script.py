@@ -145,6 +145,8 @@ def test_branches_that_differ_are_named(tmp_path: Path) -> None:
             "fast, which has other",
         ),
         ("proc again {} { again }; again", "what stands so deep"),
+        ("proc fast {} { config_compile -pipeline_loops 0 }; if {$x} { fast }", "config_compile in if"),
+        ("proc a {} { b }; proc b {} { set_part x }; for {} {1} {} { a }", "set_part in for"),
         ("source gone.tcl", "gone.tcl, which is not there, is not obeyed"),
         ("config_interface -m_axi_latency [expr 4*8]", "config_interface, a value of which"),
         ("if 1 then { config_compile -pipeline_loops 0 }", "config_compile in if"),
@@ -277,3 +279,12 @@ def test_procedures_count_where_they_are_called(tmp_path: Path) -> None:
     assert [one.top for one in (first, second)] == ["f", "f"]
     assert first.directives == (Directive(name="pipeline", place="f/loop", options={"II": "2"}),)
     assert first.ignored == ()
+
+
+def test_a_solution_that_says_no_part_is_not_left_out(tmp_path: Path) -> None:
+    with pytest.raises(DesignError, match="has no part"):
+        kernels(
+            tmp_path,
+            "open_project p\nset_top f\nadd_files f.cpp\nopen_solution one\nset_directive_unroll f/loop\n"
+            "open_solution two\nset_part xc7z020clg400-1\ncreate_clock -period 10\n",
+        )

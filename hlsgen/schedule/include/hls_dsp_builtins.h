@@ -2,6 +2,7 @@
 //
 // DSP intrinsics (UG1399, "Using DSP Intrinsics"): their arithmetic at the widths of a DSP's ports, and what a second
 // register of B delays by an iteration along a cascade. How many cycles the registers of `flags` add is not told.
+// Which of C and the product `_sub` and `_rsub` take from the other is a guess: a schedule is the same.
 #ifndef HLSGEN_SCHEDULE_HLS_DSP_BUILTINS_H
 #define HLSGEN_SCHEDULE_HLS_DSP_BUILTINS_H
 

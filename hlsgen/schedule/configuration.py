@@ -15,12 +15,16 @@ from pathlib import Path
 from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.directives import Directive, configured_directives
+from hlsgen.schedule.platforms import platform_named
 
 MAX_CONFIG_BYTES = 1 << 20
 PLACES = ("*.cfg", "vitis/*.cfg", "front/vitis/*.cfg")
 """Where the configurations of a build's kernels are."""
 TOP, FILE, PART, CLOCK = "syn.top", "syn.file", "part", "clock"
 UNCERTAINTY, FLOW = "clock_uncertainty", "flow_target"
+FREQUENCY, PLATFORM = "freqhz", "platform"
+DEFAULT_CLOCK_NS = 10.0
+"""The clock of a part where none is said (UG1399, HLS General Options)."""
 FLAGS, FILE_FLAGS = "syn.cflags", "syn.file_cflags"
 REORDERS = "syn.compile.unsafe_math_optimizations"
 PIPELINES = "syn.compile.pipeline_loops"
@@ -36,7 +40,12 @@ NAMES_ONLY = re.compile(r"syn\.compile\.name_max_length")
 FEWEST_PIPELINED = 64
 """Iterations beyond which a loop is a pipeline of its own to the tool: pipeline_loops' default."""
 _ON = ("1", "true", "on", "")
-_UNITS = {"mhz": lambda value: 1000 / value, "ghz": lambda value: 1 / value, "ns": lambda value: value}
+_UNITS = {
+    "hz": lambda value: 1e9 / value,
+    "mhz": lambda value: 1000 / value,
+    "ghz": lambda value: 1 / value,
+    "ns": lambda value: value,
+}
 _AMOUNT = re.compile(r"^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z%]*)\s*$", re.IGNORECASE)
 _KEY = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$")
 
@@ -88,8 +97,8 @@ class Configuration:
             files=tuple(dict.fromkeys(Path(os.path.normpath(self.folder / name)) for name in files)),
             target=self.obeyed(
                 Target(
-                    part=self.one(PART),
-                    clock_ns=self._nanoseconds(CLOCK, 0.0),
+                    part=self._part(),
+                    clock_ns=self._clock_ns(),
                     uncertainty_ns=self._uncertainty(),
                     kernel_flow=self.one(FLOW, "vivado") == "vitis",
                 )
@@ -160,7 +169,32 @@ class Configuration:
             return None
         if is_nothing(self.one(UNCERTAINTY)):
             return 0.0
-        return self._nanoseconds(UNCERTAINTY, self._nanoseconds(CLOCK, 0.0))
+        return self._nanoseconds(UNCERTAINTY, self._clock_ns())
+
+    def _part(self) -> str:
+        platform = None if PART in self.values else platform_named(self.one(PLATFORM, ""))
+        return self.one(PART) if platform is None else platform.part
+
+    def _clock_ns(self) -> float:
+        """The clock, or that of the platform, which `freqhz` may change, or the tool's default, if nothing
+        that is not read may say another."""
+        if CLOCK in self.values:
+            return self._nanoseconds(CLOCK, 0.0)
+        if FREQUENCY in self.values:
+            return self._period_ns()
+        if PLATFORM not in self.values and not self.unread:
+            return DEFAULT_CLOCK_NS
+        platform = platform_named(self.one(PLATFORM, ""))
+        if platform is None or platform.clock_mhz is None:
+            raise self._lacks(CLOCK)
+        return 1000 / platform.clock_mhz
+
+    def _period_ns(self) -> float:
+        text = self.one(FREQUENCY)
+        value = amount(text if re.search(r"[a-z]\s*$", text, re.IGNORECASE) else f"{text}hz")
+        if value is None or text.strip().endswith("ns"):
+            raise self._wrong(FREQUENCY, "no frequency", f"{FREQUENCY}=300MHz or {FREQUENCY}=300000000")
+        return value
 
     def _ignored(self) -> Iterator[str]:
         """The options that may change a schedule and are not obeyed."""

@@ -54,15 +54,15 @@ class _Read:
 def read_script(path: Path) -> list[Configuration]:
     """What a script says of each of its solutions. Names of files are relative to its folder, or to the
     working folder if they are there alone; in the script that the tool keeps in a solution, to the folder
-    around the project.
+    around the project, which may have another name since.
 
     Raises DesignError: it cannot be read, or makes no solution.
     """
-    kept = path.name == KEPT and _is_project(path.resolve().parent.parent)
-    state = _State(path, path.resolve().parent.parent.parent if kept else path.parent)
+    project = path.resolve().parent.parent if path.name == KEPT else None
+    state = _State(path, path.parent)
     for read in _Reader(path).of(path):
         state.take(read)
-    found = [_from_where_it_is_run(one) for one in state.solutions()]
+    found = [_from_where_it_is_run(one, name, project) for one, name in state.solutions()]
     if not found:
         refuse(path, "compiles nothing", "a script of Vitis HLS with set_top and add_files")
     return found
@@ -70,18 +70,36 @@ def read_script(path: Path) -> list[Configuration]:
 
 def solution_scripts(folder: Path) -> list[Path]:
     """The scripts that the tool wrote into a solution, or into the solutions of a project; none of any other
-    folder."""
-    if (folder / KEPT).is_file() and _is_project(folder.resolve().parent):
+    folder. The file that makes a folder a project is seldom kept under version control."""
+    if (folder / KEPT).is_file():
         return [folder / KEPT]
     return sorted(folder.glob(f"*/{KEPT}")) if _is_project(folder) else []
 
 
-def _from_where_it_is_run(configuration: Configuration) -> Configuration:
-    names = configuration.all(FILE)
-    for folder in (configuration.folder, Path()):
-        if all((folder / name).is_file() for name in names):
-            return replace(configuration, folder=folder)
-    return configuration
+def _from_where_it_is_run(configuration: Configuration, name: str, project: Path | None) -> Configuration:
+    """The configuration with the folder in which its files are. name: what the script calls its project.
+    project: the folder of it, if the tool keeps the script there."""
+    tried = [configuration, replace(configuration, folder=Path())]
+    if project is not None:
+        around = replace(_with_project_at(configuration, name, project.name), folder=project.parent)
+        tried.insert(0 if _is_project(project) else 1, around)
+    for one in tried:
+        if all((one.folder / file).is_file() for file in one.all(FILE)):
+            return one
+    return tried[0]
+
+
+def _with_project_at(configuration: Configuration, name: str, folder: str) -> Configuration:
+    """The configuration with files and include folders of the project in the folder that it has now."""
+    if not name or name == folder:
+        return configuration
+    inside = re.compile(rf"(^|-I\s*)(?:\./)?{re.escape(name)}/")
+    moved = {
+        key: [(line, inside.sub(rf"\g<1>{folder}/", value)) for line, value in configuration.values[key]]
+        for key in (FILE, FLAGS)
+        if key in configuration.values
+    }
+    return replace(configuration, values={**configuration.values, **moved})
 
 
 def _is_project(folder: Path) -> bool:
@@ -286,9 +304,13 @@ class _State:
     solution: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     directives: list[_Read] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
-    done: list[Configuration] = field(default_factory=list)
+    done: list[tuple[Configuration, str]] = field(default_factory=list)
+    """Each solution with the name of its project."""
+    name: str = ""
+    """The project's."""
     opened: bool = False
     """Whether a solution is open."""
+    solution_name: str = ""
     component: bool = False
     """Whether it is a component, which may have solutions of its own."""
 
@@ -311,25 +333,27 @@ class _State:
             value = options.get(option, "") if option else "".join(loose[:1])
             self._say(self.project if key == TOP else self.solution, key, value, read)
 
-    def solutions(self) -> list[Configuration]:
-        """What was said of each, after the last command."""
+    def solutions(self) -> list[tuple[Configuration, str]]:
+        """What was said of each, with the name of its project, after the last command."""
         self.opened = self.opened or not self.done  # a script may leave to another what it opens
         self._close()
         return self.done
 
     def _open(self, read: _Read) -> None:
-        flow: dict[str, list[tuple[int, str]]] = {}
+        options, loose = read.command.values()
+        name, is_solution = "".join(loose[:1]), read.command.name == "open_solution"
         bare = self.component and not self.directives and self.solution.keys() <= {FLOW}
-        if read.command.name == "open_solution" and bare:
-            flow = self.solution  # of a component that had no part of its own
-        else:
+        again = self.opened and name == self.solution_name and "reset" not in options
+        if is_solution and bare:
+            self.directives = []  # of a component that had no part of its own
+        elif not (is_solution and again):
             self._close()
+            self.solution, self.directives = {}, []
         self.opened = read.command.name != "open_project"
         self.component = read.command.name == "open_component"
-        if read.command.name != "open_solution":
-            self.project, self.unread = {}, []
-        self.solution, self.directives = flow, []
-        options, _ = read.command.values()
+        self.solution_name = name if is_solution else ""
+        if not is_solution:
+            self.project, self.unread, self.name = {}, [], name
         if options.get(FLOW):
             self._say(self.solution, FLOW, options[FLOW], read)
 
@@ -338,15 +362,14 @@ class _State:
         if not self.opened or FILE not in self.project:
             return
         directives = (directives_of([one.command], str(one.path)) for one in self.directives)
-        self.done.append(
-            Configuration(
-                path=self.path,
-                values={**self.project, **self.solution},
-                folder=self.folder,
-                directives=tuple(found for each in directives for found in each),
-                unread=tuple(dict.fromkeys(self.unread)),
-            )
+        said = Configuration(
+            path=self.path,
+            values={**self.project, **self.solution},
+            folder=self.folder,
+            directives=tuple(found for each in directives for found in each),
+            unread=tuple(dict.fromkeys(self.unread)),
         )
+        self.done.append((said, self.name))
 
     def _add(self, read: _Read) -> None:
         options, loose = read.command.values()

@@ -66,7 +66,10 @@ def test_a_configuration_is_read(tmp_path: Path) -> None:
     ("before", "after", "message"),
     [
         ("clock = 200MHz", "clock = fast", "clock is 'fast'"),
-        ("clock = 200MHz\n", "", "has no clock"),
+        ("clock = 200MHz", "freqhz=fast", "freqhz is 'fast'"),
+        ("clock = 200MHz", "freqhz=5ns", "freqhz is '5ns'"),
+        ("clock = 200MHz", "platform=xilinx_zcu104_base_202510_1", "has no clock"),
+        ("clock = 200MHz", "platform=my_own", "has no clock"),
         ("part=xczu7ev-ffvc1156-2-e\n", "", "has no part"),
         ("clock_uncertainty=10%", "clock_uncertainty=much", "clock_uncertainty is 'much'"),
         ("clock_uncertainty=10%", "clock_uncertainty=200%", "kept back"),
@@ -80,6 +83,29 @@ def test_a_wrong_configuration_is_named(tmp_path: Path, before: str, after: str,
         read_config(path)
     assert message in str(caught.value)
     assert caught.value.problems[0].fix
+
+
+@pytest.mark.parametrize(
+    ("lines", "part", "ns"),
+    [
+        ("part=xczu7ev-ffvc1156-2-e", "xczu7ev-ffvc1156-2-e", 10.0),  # the tool's default
+        ("part=xczu7ev-ffvc1156-2-e\nfreqhz=200000000", "xczu7ev-ffvc1156-2-e", 5.0),
+        ("platform=xilinx_vck190_base_202320_1\nfreqhz=312.5MHz", "xcvc1902-vsva2197-2MP-e-S", 3.2),
+        ("platform=/opt/u250/xilinx_u250_gen3x16_xdma_4_1_202210_1.xpfm", "xcu250-figd2104-2L-e", 1000 / 300),
+        ("platform=xilinx_zcu102_base_202320_1\nclock=8ns", "xczu9eg-ffvb1156-2-e", 8.0),
+    ],
+)
+def test_the_clock_may_be_the_tools_or_the_platforms(
+    tmp_path: Path, lines: str, part: str, ns: float
+) -> None:
+    path = tmp_path / "kernel.cfg"
+    text = CONFIG.replace("part=xczu7ev-ffvc1156-2-e\n", f"{lines}\n").replace("clock = 200MHz\n", "")
+    path.write_text(text, encoding="utf-8")
+    found = read_config(path)
+    assert found is not None
+    assert found.target.part == part
+    assert found.target.clock_ns == pytest.approx(ns)
+    assert found.target.uncertainty_ns == pytest.approx(ns / 10)
 
 
 def test_other_configurations_are_of_no_kernel(tmp_path: Path) -> None:

@@ -242,6 +242,7 @@ def test_the_scripts_of_a_project(tmp_path: Path) -> None:
         (tmp_path / "prj" / name).mkdir(parents=True)
         (tmp_path / "prj" / name / "script.tcl").write_text("csynth_design\n", encoding="utf-8")
     assert solution_scripts(tmp_path / "prj") == []  # no project without its file
+    assert [path.parent.name for path in solution_scripts(tmp_path / "prj/a")] == ["a"]
     (tmp_path / "prj/hls.app").write_text("<project/>", encoding="utf-8")
     assert [path.parent.name for path in solution_scripts(tmp_path / "prj")] == ["a", "b"]
     assert [path.parent.name for path in solution_scripts(tmp_path / "prj/b")] == ["b"]
@@ -288,3 +289,51 @@ def test_a_solution_that_says_no_part_is_not_left_out(tmp_path: Path) -> None:
             "open_project p\nset_top f\nadd_files f.cpp\nopen_solution one\nset_directive_unroll f/loop\n"
             "open_solution two\nset_part xc7z020clg400-1\ncreate_clock -period 10\n",
         )
+
+
+OPENED_TWICE = """open_project p -reset
+open_solution -reset solution1 -flow_target vitis
+set_top f
+add_files f.cpp
+open_solution "solution1"
+set_part xcu280-fsvh2892-2L-e
+create_clock -period 3.33
+"""
+
+
+def test_a_solution_that_is_opened_again_is_the_same(tmp_path: Path) -> None:
+    """As the scripts of HeteroCL and Allo open it. One that is begun anew is another."""
+    (found,) = kernels(tmp_path, OPENED_TWICE)
+    assert found.target == Target(part="xcu280-fsvh2892-2L-e", clock_ns=3.33)
+    again = f"{OPENED_TWICE}open_solution -reset solution1\nset_part xc7z020clg400-1\n"
+    first, second = kernels(tmp_path, again)
+    assert first == found
+    assert second.target == Target(part="xc7z020clg400-1", clock_ns=10.0, kernel_flow=False)
+
+
+@pytest.mark.parametrize("project_file", [True, False])
+def test_a_kept_script_finds_its_project_under_another_name(tmp_path: Path, *, project_file: bool) -> None:
+    """A clone of a project may have any name, and no file of the project; the script names the old one."""
+    folder = tmp_path / "owner+fir"
+    (folder / "solution1").mkdir(parents=True)
+    (folder / "src").mkdir()
+    (folder / "src/fir.cpp").write_text("void fir() {}\n", encoding="utf-8")
+    if project_file:
+        (folder / "hls.app").write_text("<project/>", encoding="utf-8")
+    script = folder / "solution1/script.tcl"
+    script.write_text(
+        'open_project fir\nset_top fir\nadd_files ./fir/src/fir.cpp -cflags "-Ifir/include -I other/fir/"\n'
+        'open_solution "solution1"\nset_part xc7z020clg400-1\n',
+        encoding="utf-8",
+    )
+    found = read_script(script)[0].component()
+    assert found.files == (folder / "src/fir.cpp",)
+    assert found.include_folders == (folder / "include", tmp_path / "other/fir")
+
+
+def test_a_kept_script_that_was_moved_beside_its_files_names_them_from_there(tmp_path: Path) -> None:
+    script = tmp_path / "a/b/script.tcl"
+    script.parent.mkdir(parents=True)
+    script.write_text(OPENED_TWICE, encoding="utf-8")
+    (script.parent / "f.cpp").write_text("void f() {}\n", encoding="utf-8")
+    assert read_script(script)[0].component().files == (script.parent / "f.cpp",)

@@ -20,6 +20,7 @@ from hlsgen.schedule.equal_counters import tells_equal
 from hlsgen.schedule.filled_tables import with_filled_tables
 from hlsgen.schedule.first_calls import with_first_calls
 from hlsgen.schedule.given_memories import given_memories
+from hlsgen.schedule.hoisting import keeps_word
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions, without_copies
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
@@ -175,12 +176,18 @@ def _of_function(
     entry = next(iter(function.blocks))
     order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
     ranges = Ranges(function, order, loops, module.variables)
+    ports = {base.name for base, found in memories.by_base.items() if any(one.bundle for one in found)}
     builder = RegionBuilder(
         function,
         memories,
         ranges,
         loops,
-        FlatNests(function, ranges.trips, lambda loop: module.loop_names.get(loop.node, -1) in plan.apart),
+        FlatNests(
+            function,
+            ranges.trips,
+            stays=lambda loop: module.loop_names.get(loop.node, -1) in plan.apart,
+            keeps_word=lambda parent, inner: keeps_word(function, parent, inner, builder.addresses, ports),
+        ),
         writes_registers=target.delays.writes_registers(sum(loop.parent is None for loop in loops)),
         compares_before=compares_before(target.version),
         ports=port_rules(target.version, kernel_flow=target.kernel_flow, widest_bits=target.axi_widest_bits),

@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from hlsgen.schedule.accesses import Access, Paths, same_bank, same_word
 from hlsgen.schedule.iteration import Carried, Node, Region
-from hlsgen.schedule.memories import ANY_BANK, AXI_LITE, Memory
+from hlsgen.schedule.memories import AXI_LITE, Memory
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.same_banks import SameBanks
@@ -180,7 +180,7 @@ def _is_constant(access: Access) -> bool:
 def is_fixed(access: Access, counters: Mapping[str, Counter], inside: Collection[str]) -> bool:
     """Whether no iteration changes the address of an access."""
     where = access.where
-    if where is None or not where.exact or ANY_BANK in where.banks or where.memory.base.name in inside:
+    if where is None or not where.exact or where.memory.base.name in inside:
         return False
     return not any(name in counters or name in inside for form in where.word for name, _ in form.terms)
 

@@ -55,6 +55,38 @@ def reads_in_front(
 _SAYS_NOTHING = ("llvm.", "__hls_mark", "__hls_keep")
 
 
+def keeps_word(
+    function: Function, parent: Loop, inner: Loop, addresses: Addresses, ports: Collection[str]
+) -> bool:
+    """Whether every iteration of `inner` reads and writes a word that changes with `parent` alone, as
+    `for (i) for (j) sums[i] += a[i][j];`: it is read in front of `inner` and written behind it, which the
+    tool does not make one loop with that around it then.
+
+    Eight such nests in two kernels of the logs of Crazy-James26/HeteroCL_Transformer, 2022.1: "Cannot flatten
+    loop 'l_sum_i14' (kernel.cpp:365:23): the outer loop is not a perfect loop". ports: arguments that are AXI
+    ports.
+    """
+    values = _Values(function, addresses.definitions, ())
+    moved: dict[str, list[tuple[Address, str, bool]]] = {}
+    for name in inner.blocks:
+        for one in function.blocks[name].instructions:
+            if one.opcode == "call" and not one.callee.startswith(_SAYS_NOTHING):
+                return False
+            if one.opcode not in ("load", "store"):
+                continue
+            address = addresses.of(one.operands[-1])
+            if address is None or not isinstance(address.base, Local) or "volatile" in one.flags:
+                return False
+            stays = not values.moves(one.operands[-1], inner) and values.moves(one.operands[-1], parent)
+            always = name in inner.always and stays and address.base.name not in ports
+            moved.setdefault(address.base.name, []).append((address, one.opcode, always))
+    return any(
+        all(always and address.offset == found[0][0].offset for address, _, always in found)
+        and {opcode for _, opcode, _ in found} == {"load", "store"}
+        for found in moved.values()
+    )
+
+
 def _is_in_front(read: Address, written: Sequence[Address], step: int) -> bool:
     """Whether an iteration reads what the one before wrote, by an address that moves by `step` bytes."""
     return any(

@@ -25,11 +25,19 @@ class FlatNests:
     """The nests of a function that become one loop each.
 
     trips: the iterations of loops with constant bounds, by their headers. stays: whether a pragma keeps a
-    loop apart: it may stand in the inner one as in that around it.
+    loop apart: it may stand in the inner one as in that around it. keeps_word: whether the compiler itself
+    puts something between a loop and the one in it.
     """
 
-    def __init__(self, function: Function, trips: Mapping[str, int], stays: Callable[[Loop], bool]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        trips: Mapping[str, int],
+        stays: Callable[[Loop], bool],
+        keeps_word: Callable[[Loop, Loop], bool],
+    ) -> None:
         self._function, self._trips, self._stays = function, trips, stays
+        self._keeps_word = keeps_word
         self._found: dict[str, list[Loop]] = {}
 
     def around(self, loop: Loop | None) -> list[Loop]:
@@ -74,6 +82,7 @@ class FlatNests:
             and not (self._stays(loop) or self._stays(loop.parent))
             and (loop.header in self._trips or keeps_bounds(self._function, loop, loop.parent))
             and is_perfect(self._function, loop.parent, loop.parent.inner)
+            and not self._keeps_word(loop.parent, loop)
         ):
             loop = loop.parent
             found.append(loop)

@@ -294,3 +294,26 @@ extern "C" void products_of_rows(const float in[96], const float weights[32][96]
     }
     for (int i = 0; i < 32; ++i) out[i] = sums[i];
 }
+
+// a word that every iteration of the inner loop reads and writes, in a bank that the outer one chooses
+extern "C" void products_in_banks(const signed char in[12][768], const short weights[768][768],
+                                  int out[12][768]) {
+    int sums[12][768];
+#pragma HLS array_partition variable=sums complete dim=1
+    for (int i = 0; i < 12; ++i)
+        for (int j = 0; j < 768; ++j) sums[i][j] = j;
+    for (int i = 0; i < 12; ++i)
+        for (int j = 0; j < 768; ++j)
+            work: for (int k = 0; k < 768; ++k) sums[i][j] += in[i][k] * weights[j][k];
+    for (int i = 0; i < 12; ++i)
+        for (int j = 0; j < 768; ++j) out[i][j] = sums[i][j];
+}
+
+// the same of floats, asked for
+extern "C" void means_of_rows(const float in[12][768], float means[12]) {
+    for (int i = 0; i < 12; ++i)
+        work: for (int j = 0; j < 768; ++j) {
+#pragma HLS pipeline II = 1
+            means[i] += in[i][j];
+        }
+}

@@ -55,6 +55,9 @@ MEASURED = [
     ("products_of_rows", "2023.1", "xczu5eg-sfvc784-1-e", 10.0, None, 4),
     # CG4002-Team-9/Gesture-AI core.cpp:91: an adder of 3 cycles of 6.43 ns, with a choice in front
     ("products_of_rows", "2022.2", "xczu3eg-sbva484-2-i", 10.0, None, 4),
+    # Crazy-James26/HeteroCL_Transformer, bert_layer_dct_int8.prj: l_k and l_j14
+    ("products_in_banks", "2022.1", "xc7z020clg484-1", 10.0, None, 1),
+    ("means_of_rows", "2022.1", "xc7z020clg484-1", 10.0, None, 4),
     # abyanzaim6000-source/LENET5_FPGA dense_c5.cpp:14: where that does not fit, in the next
     ("products_of_rows", "2025.2", "xc7z020iclg484-1L", 10.0, None, 5),
 ]
@@ -97,6 +100,14 @@ def test_a_pipeline_that_nobody_asked_for_keeps_within_the_budget() -> None:
     asked, by_itself = (schedules("2020.2", ZU3, 6.67, None)[name] for name in ("hashed", "hashed_by_itself"))
     assert by_itself.automatic and by_itself.fits_budget and by_itself.estimate == asked.between[1] > 1
     assert not asked.automatic and not asked.fits_budget
+
+
+def test_a_word_that_the_inner_loop_keeps_stands_between_the_loops() -> None:
+    """The same log: "Cannot flatten loop 'l_sum_i14' (kernel.cpp:365:23): the outer loop is not a perfect
+    loop"; l_k has depth 5."""
+    found = schedules("2022.1", "xc7z020clg484-1", 10.0, None)
+    assert found["means_of_rows"].trips == found["products_in_banks"].trips == 768
+    assert found["products_in_banks"].depth == 5
 
 
 def test_a_register_of_an_array_costs_no_cycle_of_its_own() -> None:

@@ -54,7 +54,7 @@ class TclCommand:
                 word[1:] in _SWITCHES
                 or word[1:] in switches
                 or at + 1 == len(words)
-                or re.fullmatch(r"-[A-Za-z_]\w*", words[at + 1])
+                or (word[1:] not in _FLAGS and re.fullmatch(r"-[A-Za-z_]\w*", words[at + 1]))
             ):
                 options[word[1:]] = ""
             else:
@@ -64,6 +64,8 @@ class TclCommand:
         return options, loose
 
 
+_FLAGS = {"cflags", "csimflags"}
+"""Options whose value may be a single flag, as `-cflags "-DFAST"`."""
 _SWITCHES = {
     "tb",
     "reset",

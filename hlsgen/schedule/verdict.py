@@ -416,11 +416,14 @@ class Verdict:
 
     @property
     def place(self) -> Place | None:
-        """Where the loop stands, or the first of the function that has a place."""
+        """Where the loop stands, or the first of the function that has a place, in the function itself."""
         if self.loop is not None:
             return self.module.loop_places.get(self.loop.node)
         told = (node.instruction.place for node in self.region.nodes if node.instruction is not None)
-        return next((place for place in map(self.module.places.get, told) if place is not None), None)
+        found = next((place for place in map(self.module.places.get, told) if place is not None), None)
+        while found is not None and found.inlined_at is not None:
+            found = found.inlined_at
+        return found
 
     def _loop_place(self, loop: Loop) -> str:
         return str(self.module.loop_places.get(loop.node, "?"))

@@ -170,3 +170,16 @@ def test_the_kernels_own_arrays() -> None:
     assert [functions(text, version)[1].likely for version in ("2020.2", "2024.2")] == [8, 8]
     found = functions(text, "2020.2", kernel_flow=True)[1]
     assert found.banks[0].storage == "axi" and found.likely != 8
+
+
+def test_a_pipelined_function_stands_in_its_own_file(tmp_path: Path) -> None:
+    """Not in the header of what it calls first (hanjie1/SBS_ECAL_trigger: hls_stream.h:26 was said)."""
+    source = tmp_path / "doubled.cpp"
+    lines = ["#include <hls_stream.h>", "void doubled(hls::stream<int> &in, hls::stream<int> &out) {"]
+    lines += ["#pragma HLS pipeline II=1", "    int word = in.read();", "    out.write(2 * word);", "}"]
+    source.write_text("\n".join(lines), encoding="utf-8")
+    (loop,) = schedule_component(
+        Component(top="doubled", files=(source,), target=Target(part="xcu200-fsgd2104-2-e", clock_ns=5.0))
+    ).loops
+    assert loop.place is not None
+    assert (Path(loop.place.file).name, loop.place.line) == ("doubled.cpp", 4)

@@ -337,3 +337,10 @@ def test_a_kept_script_that_was_moved_beside_its_files_names_them_from_there(tmp
     script.write_text(OPENED_TWICE, encoding="utf-8")
     (script.parent / "f.cpp").write_text("void f() {}\n", encoding="utf-8")
     assert read_script(script)[0].component().files == (script.parent / "f.cpp",)
+
+
+def test_a_single_flag_is_no_option(tmp_path: Path) -> None:
+    """As in hanjie1/SBS_ECAL_trigger, whose header has nothing without it."""
+    text = OPENED_TWICE.replace("add_files f.cpp", 'add_files f.cpp -cflags "-DCRATE1" -csimflags "-Itb"')
+    (found,) = kernels(tmp_path, text)
+    assert found.defines == {"CRATE1": "1"} and found.include_folders == ()

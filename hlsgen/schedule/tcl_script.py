@@ -33,7 +33,7 @@ DEEP = "what stands so deep"
 CODE = (".c", ".cc", ".cpp", ".cxx", ".c++")
 _EVALUATED = re.compile(r"[$\[\]]")
 _MATTERS = re.compile(
-    r"\b(?:set_top|add_files(?!\s+-tb)|open_solution|open_component|set_part|create_clock|set_clock_uncertainty"
+    r"\b(?:set_top|add_files(?!\s+-tb)|(?:delete|remove)_files|open_solution|open_component|set_part|create_clock|set_clock_uncertainty"
     r"|config_(?:array_partition|compile|dataflow|interface|op|schedule|storage|unroll)|set_directive_\w+)\b"
 )
 _UNLESS = re.compile(r"!\s*\[\s*info\s+exists\s+(?:::)?(\w+)\s*\]")
@@ -311,6 +311,8 @@ class _State:
     opened: bool = False
     """Whether a solution is open."""
     solution_name: str = ""
+    compiled: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    """What was said of the project when the solution was compiled: files of the next may follow."""
     component: bool = False
     """Whether it is a component, which may have solutions of its own."""
 
@@ -327,6 +329,10 @@ class _State:
                 self._say(self.solution, key, value, read)
         elif name == "add_files":
             self._add(read)
+        elif name == "csynth_design":
+            self.compiled = dict(self.project)
+        elif name in ("delete_files", "remove_files"):
+            self._remove(read)
         elif name in _SAID:
             key, option = _SAID[name]
             options, loose = command.values()
@@ -359,12 +365,13 @@ class _State:
 
     def _close(self) -> None:
         """Keep the solution that is open, if it compiles something."""
-        if not self.opened or FILE not in self.project:
+        project, self.compiled = self.compiled or self.project, {}
+        if not self.opened or FILE not in project:
             return
         directives = (directives_of([one.command], str(one.path)) for one in self.directives)
         said = Configuration(
             path=self.path,
-            values={**self.project, **self.solution},
+            values={**project, **self.solution},
             folder=self.folder,
             directives=tuple(found for each in directives for found in each),
             unread=tuple(dict.fromkeys(self.unread)),
@@ -382,11 +389,18 @@ class _State:
         if options.get("cflags"):
             self._say(self.project, FLAGS, options["cflags"], read)
 
+    def _remove(self, read: _Read) -> None:
+        said = " ".join(read.command.words[1:])
+        if re.search(r"-tb\b", said):
+            return
+        kept = [] if said == "[get_files]" else self.project.get(FILE, [])
+        self.project[FILE] = [(line, name) for line, name in kept if name not in said.split()]
+
     def _say(self, where: dict[str, list[tuple[int, str]]], key: str, value: str, read: _Read) -> None:
         if _EVALUATED.search(value):
             self._leave(read, f"{read.command.name}, a value of which only a run could tell")
         else:
-            where.setdefault(key, []).append((read.command.line, value.strip()))
+            where[key] = [*where.get(key, ()), (read.command.line, value.strip())]
 
     def _leave(self, read: _Read, what: str) -> None:
         self.unread.append(f"{read.path}:{read.command.line}: {what} is not obeyed")

@@ -344,3 +344,19 @@ def test_a_single_flag_is_no_option(tmp_path: Path) -> None:
     text = OPENED_TWICE.replace("add_files f.cpp", 'add_files f.cpp -cflags "-DCRATE1" -csimflags "-Itb"')
     (found,) = kernels(tmp_path, text)
     assert found.defines == {"CRATE1": "1"} and found.include_folders == ()
+
+
+def test_files_that_are_taken_out_are_of_the_next_kernel_no_more(tmp_path: Path) -> None:
+    """As in Arun-66/AN50_ZCU104, whose script makes the kernels of five layers, each of its own files."""
+    text = f"""{OPENED_TWICE}csynth_design
+delete_files [get_files]
+delete_files [get_files -tb]
+add_files "g.cpp h.cpp i.cpp"
+remove_files h.cpp
+set_top g
+open_solution -reset second
+set_part xc7z020clg400-1
+"""
+    first, second = kernels(tmp_path, text)
+    assert [path.name for path in first.files] == ["f.cpp"]
+    assert [path.name for path in second.files] == ["g.cpp", "i.cpp"] and second.top == "g"

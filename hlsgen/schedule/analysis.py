@@ -24,6 +24,7 @@ from hlsgen.schedule.hoisting import keeps_word
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions, without_copies
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
+from hlsgen.schedule.known_bounds import with_bounds_in_front
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.names import function_name
 from hlsgen.schedule.nest_counters import compares_before
@@ -94,7 +95,8 @@ def schedule_part(
             too_large=too_large,
         )
     kept = _kept(before, sites)
-    unmarked = without_marks(inlined, _loop_metadata(before, plan), kept)
+    bounded = with_bounds_in_front(inlined, before, plan.unrolled)
+    unmarked = without_marks(bounded, _loop_metadata(before, plan), kept)
     unrolled = optimise.unroll(padding_cleared(unmarked, before, kept), careful=careful)
     after = read_module(unrolled)
     for function in after.functions.values():

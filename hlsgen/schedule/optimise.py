@@ -15,6 +15,8 @@ from collections.abc import Collection, Sequence
 import llvmlite.binding as llvm
 from llvmlite.binding.context import ContextRef, create_context
 
+from hlsgen.schedule.equal_ends import with_equal_ends
+
 _LOOP = re.compile(r"!llvm\.loop (!\d+)")
 _NATIVE_WIDTHS = re.compile(r"-n8:16:32:64")
 _INLINE = ("always_inliner", "sroa", "sccp", "global_dead_code_eliminate")
@@ -81,6 +83,9 @@ def unroll(text: str, *, careful: bool = False) -> str:
         _run(module, _TIDY, target)
         if _loops(module) == before:
             break
+    text = str(module)
+    if (shorter := with_equal_ends(text)) != text:
+        module = _parse(shorter)
     _run(module, [name for name in _SIMPLIFY if not (careful and name == "new_gvn")], target)
     return str(module)
 

@@ -31,6 +31,8 @@ MEASURED = [
     ("sum_in_place", "2022.2", U200, 7, None),
     # GoodKook/ETRI-0.5um-CMOS-MPW-Std-Cell-DK FIR8.cpp:51: taps[0] where i is 0 is taps[i]
     ("shifted", "2025.1", ZYNQ, 1, None),
+    # aubaez/WES237C_Fall24 fir11_baseline: eleven iterations of depth 5 in 16 cycles
+    ("shifted", "2022.2", ZYNQ, 1, None),
     # caohy168/bbp_vcu128 rsdecode.cpp:96: known before the loop, so that no iteration reads it
     ("syndromes", "2020.2", U200, 1, None),
     ("syndromes_again", "2020.2", U200, 2, None),

@@ -18,7 +18,6 @@ from hlsgen.schedule.ir import (
     Type,
     bits_of,
     bytes_of,
-    struct_offsets,
 )
 from hlsgen.schedule.memories import AXI_LITE, BLOCK, COMPLETE, CYCLIC, Dimension, Memories, Memory
 from hlsgen.schedule.names import variable_name
@@ -144,7 +143,7 @@ def _fields(
     """A memory for each field of a struct, as the vendor's compiler takes them apart; one for any other
     variable. apart: one for each field of an array's elements, too, where some of these are arrays."""
     if isinstance(type_, StructType):
-        offsets = struct_offsets(type_)
+        offsets = type_.offsets
         return [
             memory
             for offset, element in zip(offsets, type_.elements, strict=False)

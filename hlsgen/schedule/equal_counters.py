@@ -5,10 +5,10 @@ for (i = 7; i >= 0; i--)
     else taps[i] = taps[i - 1];
 
 So FIR filters are written; to LLVM the counter is the constant there. No iteration waits for such a word, as
-the vendor's tool knows: GoodKook/ETRI-0.5um-CMOS-MPW-Std-Cell-DK FIR8.cpp:51, 2025.1, xz-bruh-bwe/EE_278 and
-level2fast/wes237c-hardware-for-embedded-systems, 2023.1, and by its latency aubaez/WES237C_Fall24, 2022.2, have
-II 1. In 2021.1 it does not: henrikhestnes/CSE237C-Validation-and-Testing-of-Embedded-Systems and
-kmaddoxUCSD/WES237C_Fall21 have II 2 between the two writes.
+the vendor's tool knows: II 1 in GoodKook/ETRI-0.5um-CMOS-MPW-Std-Cell-DK FIR8.cpp:51 (2025.1), in
+xz-bruh-bwe/EE_278 and level2fast/wes237c-hardware-for-embedded-systems (2023.1), and by its latency in
+aubaez/WES237C_Fall24 (2022.2). In 2021.1 it does not: II 2 between the two writes in
+henrikhestnes/CSE237C-Validation-and-Testing-of-Embedded-Systems and kmaddoxUCSD/WES237C_Fall21.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hlsgen.schedule.memories import Memory
 from hlsgen.schedule.releases import release_of
 
 TELLS_EQUAL = (2022, 2)
-"""From when on the tool is known to see it; of the releases between no report tells."""
+"""From when on the tool is known to see it; of the releases after 2021.1 and before it no report tells."""
 
 
 def tells_equal(version: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,21 @@ class StructType:
 
     elements: tuple[Type, ...]
     packed: bool = False
+
+    @cached_property
+    def alignment(self) -> int:
+        """Bytes that a value is aligned to."""
+        return 1 if self.packed else max(map(alignment_of, self.elements), default=1)
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """The byte that each element starts at, and the first one after the last."""
+        offsets, at = [], 0
+        for element in self.elements:
+            at = at if self.packed else _up(at, alignment_of(element))
+            offsets.append(at)
+            at += bytes_of(element)
+        return (*offsets, at)
 
 
 @dataclass(frozen=True)
@@ -85,8 +101,8 @@ def alignment_of(type_: Type) -> int:
             return min(16, 1 << ((bits + 7) // 8 - 1).bit_length())
         case ArrayType(_, element):
             return alignment_of(element)
-        case StructType(elements, packed):
-            return 1 if packed else max((alignment_of(element) for element in elements), default=1)
+        case StructType():
+            return type_.alignment
     return 8
 
 
@@ -98,20 +114,10 @@ def bytes_of(type_: Type) -> int:
         case ArrayType(count, element):
             return count * bytes_of(element)
         case StructType(elements):
-            return _up(struct_offsets(type_)[-1], alignment_of(type_)) if elements else 0
+            return _up(type_.offsets[-1], type_.alignment) if elements else 0
         case PointerType():
             return 8
     return 0
-
-
-def struct_offsets(type_: StructType) -> list[int]:
-    """The byte that each element starts at, and the first one after the last."""
-    offsets, at = [], 0
-    for element in type_.elements:
-        at = at if type_.packed else _up(at, alignment_of(element))
-        offsets.append(at)
-        at += bytes_of(element)
-    return [*offsets, at]
 
 
 def _up(value: int, step: int) -> int:

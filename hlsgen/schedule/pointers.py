@@ -16,7 +16,6 @@ from hlsgen.schedule.ir import (
     StructType,
     Type,
     bytes_of,
-    struct_offsets,
 )
 
 
@@ -134,7 +133,7 @@ def steps_of(source: Type, indices: tuple[Operand, ...]) -> list[tuple[int, Oper
             steps.append((bytes_of(type_), index))
         elif isinstance(type_, StructType):
             field = index.value if isinstance(index, Constant) and index.value is not None else 0
-            steps.append((1, Constant(struct_offsets(type_)[field])))
+            steps.append((1, Constant(type_.offsets[field])))
             type_ = type_.elements[field]
         elif isinstance(type_, ArrayType):
             type_ = type_.element

@@ -77,7 +77,7 @@ def function_regions(
     function = builder.function
     home = {name: at for at, part in enumerate(parts) for name in part.region.names}
     blocks = {block: at for at, part in enumerate(parts) for block in part.region.blocks}
-    only = address_only(function)
+    only = builder.address_parts
     # the localised variables' own loads have no place in the source
     begun_with = frozenset(
         one.name for _, one in function.instructions() if one.opcode == "load" and one.place < 0

@@ -28,7 +28,6 @@ from hlsgen.schedule.ir import (
     Type,
     bits_of,
     bytes_of,
-    struct_offsets,
 )
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.ir_text import SYMBOL
@@ -136,7 +135,7 @@ def _structs(function: Function) -> Iterator[_Struct]:
 
 
 def _numbers(type_: StructType, at: int) -> Iterator[tuple[int, Type]]:
-    for element, offset in zip(type_.elements, struct_offsets(type_), strict=False):
+    for element, offset in zip(type_.elements, type_.offsets, strict=False):
         if isinstance(element, StructType):
             yield from _numbers(element, at + offset)
         elif isinstance(element, IntType) or (isinstance(element, FloatType) and element.bits in _FLOATS):
@@ -189,7 +188,7 @@ def _moved(one: Instruction, at: int | None, struct: _Struct) -> tuple[int | Non
         if number and isinstance(type_, StructType):
             if value is None:
                 return None
-            at, type_ = at + struct_offsets(type_)[value], type_.elements[value]
+            at, type_ = at + type_.offsets[value], type_.elements[value]
             continue
         if number:
             if not isinstance(type_, ArrayType):

@@ -25,7 +25,6 @@ from hlsgen.schedule.ir import (
     alignment_of,
     bits_of,
     bytes_of,
-    struct_offsets,
 )
 from hlsgen.schedule.ir_reader import read_module
 from tests.support.schedule_ir import HAS_LLVM, needs_llvm
@@ -310,8 +309,8 @@ def test_sizes_are_those_of_c(type_: Type, bits: int, bytes_: int, alignment: in
 
 
 def test_fields_are_aligned() -> None:
-    assert struct_offsets(StructType((I8, I32, I8))) == [0, 4, 8, 9]
-    assert struct_offsets(StructType((I8, I32, I8), packed=True)) == [0, 1, 5, 6]
+    assert StructType((I8, I32, I8)).offsets == (0, 4, 8, 9)
+    assert StructType((I8, I32, I8), packed=True).offsets == (0, 1, 5, 6)
 
 
 @needs_llvm

@@ -322,12 +322,10 @@ def _call(name: str, opcode: str, tokens: Tokens) -> Instruction:
         if tokens.skip(","):
             continue
         argument = tokens.type()
-        while tokens.peek() and tokens.peek()[0].islower() and not _is_value(tokens.peek()):
-            tokens.take()  # attributes: noundef, align 4, dereferenceable(8)
+        while (word := tokens.peek()) and word[0].islower() and word not in _VALUES:
+            tokens.at += 2 if word == "align" else 1  # attributes: noundef, align 4, dereferenceable(8)
             if tokens.skip("("):
                 tokens.closing()
-            elif tokens.words[tokens.at - 1] == "align":
-                tokens.take()
         operands.append(tokens.value())
         types.append(argument)
     called = callee.name if isinstance(callee, Global) else ""
@@ -353,10 +351,6 @@ _VALUES = (
     | CONVERSIONS
     | BINARY
 )
-
-
-def _is_value(word: str) -> bool:
-    return word in _VALUES
 
 
 def _aggregate(name: str, opcode: str, tokens: Tokens) -> Instruction:

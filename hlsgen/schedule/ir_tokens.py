@@ -86,7 +86,11 @@ class Tokens:
         self.structs = structs
 
     def peek(self) -> str:
-        return self.words[self.at] if self.at < len(self.words) else ""
+        """The next token; nothing behind the last one."""
+        try:  # asked for ten million times of a large kernel
+            return self.words[self.at]
+        except IndexError:
+            return ""
 
     def take(self) -> str:
         word = self.peek()

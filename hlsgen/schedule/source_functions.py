@@ -46,10 +46,11 @@ class SourceFunctions:
 
     def _around(self, pragma: Pragma) -> SourceFunction | None:
         """That with the nearest line behind the pragma."""
+        file = _file_name(pragma.file)
         behind = [
             (min(line for line in lines if line >= pragma.line), function)
             for function, lines in self.lines.items()
-            if function[0] == PurePath(pragma.file).name and max(lines) >= pragma.line
+            if function[0] == file and max(lines) >= pragma.line
         ]
         return min(behind)[1] if behind else None
 

@@ -7,10 +7,12 @@ own, as in C++, and their modules are linked. Nothing is optimised. The IR keeps
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hlsgen.base.errors import DesignError, Place, Problem, ToolError
 from hlsgen.base.scratch import scratch_folder
@@ -33,9 +35,13 @@ from hlsgen.schedule.predefined import predefined_macros
 from hlsgen.schedule.started import with_started_values
 from hlsgen.schedule.unnamed_types import with_names
 
+if TYPE_CHECKING:
+    from llvmlite.binding import ModuleRef
+
 SHOWN_ERRORS = 8
 MAX_DROPPING = 6
 """The most compilations that only find out which marks have to go."""
+_CONSTANT = re.compile(r"@\S+ = (?:[a-z_]+ )*constant ")
 NO_LLVM = f"error: the package llvmlite was not found\n{INSTALL}"
 
 
@@ -282,10 +288,21 @@ def _linked(modules: Sequence[str]) -> str:
         raise ToolError(NO_LLVM) from None
     try:
         whole = binding.parse_assembly(modules[0])
-        for module in modules[1:]:
-            whole.link_in(binding.parse_assembly(module))
+        for text in modules[1:]:
+            module = binding.parse_assembly(text)
+            _keep_constants_apart(whole, module)
+            whole.link_in(module)
     except RuntimeError as error:
         raise SourceError(
             Problem(message=f"the files do not link: {error}", fix="name the files of one kernel only")
         ) from None
     return str(whole)
+
+
+def _keep_constants_apart(whole: ModuleRef, module: ModuleRef) -> None:
+    """Give a module its own of the constants that both define: a specialisation of a constexpr variable in a
+    header is seen outside of its file by newer versions of Clang alone (CWG 2387)."""
+    defined = {one.name for one in whole.global_variables if not one.is_declaration}
+    for one in module.global_variables:
+        if one.name in defined and not one.is_declaration and _CONSTANT.match(str(one)):
+            one.linkage = "internal"

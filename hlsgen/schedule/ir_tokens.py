@@ -81,7 +81,7 @@ class Tokens:
     """The tokens of one line, with types and values read from where one stands."""
 
     def __init__(self, text: str, structs: dict[str, Type]) -> None:
-        self.words = _TOKEN.findall(text)
+        self.words: list[str] = _TOKEN.findall(text)
         self.at = 0
         self.structs = structs
 

@@ -139,3 +139,26 @@ def test_without_the_compiler_it_says_what_to_install(
     with pytest.raises(ToolError, match=r"pip install 'hlsgen\[schedule\]'") as caught:
         ir_of(tmp_path, "void top() {}\n")
     assert caught.value.exit_code == 4
+
+
+COSTS = """#pragma once
+enum Fork { OLD, NEW };
+template <Fork F> constexpr short costs[2] = {0, 0};
+template <> constexpr short costs<OLD>[2] = {3, 5};
+int first(int);
+"""
+
+
+@needs_clang
+def test_a_specialised_constant_of_a_header_is_each_files_own(tmp_path: Path) -> None:
+    """FluxAstromeshLabs/evmone-fpga: to the vendor's Clang and to g++ it is seen in its file alone. A
+    function that two files define is another matter."""
+    (tmp_path / "costs.h").write_text(COSTS, encoding="utf-8")
+    files = [tmp_path / "a.cpp", tmp_path / "b.cpp"]
+    files[0].write_text('#include "costs.h"\nint first(int i) { return costs<OLD>[i]; }\n')
+    files[1].write_text('#include "costs.h"\nint both(int i) { return first(i) + costs<OLD>[i + 1]; }\n')
+    found = compile_to_ir(files).ir
+    assert found.count("[i16 3, i16 5]") == 2
+    files[1].write_text("int first(int i) { return i; }\n")
+    with pytest.raises(SourceError, match="do not link"):
+        compile_to_ir(files)

@@ -6,7 +6,7 @@ Of the loops of public reports that were looked at none had the II that such a d
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from hlsgen.schedule.accesses import PortUse
@@ -233,14 +233,20 @@ def says_lowered(interval: int, target: int) -> Iterator[str]:
 
 
 def says_stay(
-    region: Region, uses: Iterable[PortUse], counters: Mapping[str, Counter], needed: int
+    region: Region,
+    uses: Iterable[PortUse],
+    counters: Mapping[str, Counter],
+    around: Collection[str],
+    needed: int,
 ) -> Iterator[str]:
     """That an II hangs on an AXI port of which some words stay: of two loops in public reports that the tool
     pipelines by itself it reads them in front of the one (II 1 for 4), and not of the other (17 for 4). Not
-    of words of a loop that is unrolled (bursts.py).
+    of words of a loop that is unrolled (bursts.py), nor of those that a loop moves which is flattened with it
+    (xz-bruh-bwe/EE_278, 2023.1: 51 and 26 reads in each iteration).
 
-    needed: the II that ports allow.
+    around: the counters of such loops. needed: the II that ports allow.
     """
+    inside = {*region.names, *around}
     for use in uses:
         all_of_port = [
             one
@@ -253,7 +259,7 @@ def says_stay(
         reads = [
             one
             for one in all_of_port
-            if times[one.instruction.place] == 1 and is_fixed(one, counters, region.names)
+            if times[one.instruction.place] == 1 and is_fixed(one, counters, inside)
         ]
         if reads and 1 < needed == use.interval:
             yield (

@@ -98,6 +98,8 @@ class Verdict:
         accesses = self.region.accesses
         apart = loops_apart(loop, builder.loops, module.loop_names)
         promises = promises_of(sites, self.region.function, accesses, apart)
+        self.outer_counters = frozenset(around)
+        """Those of the loops that are flattened with it."""
         self.broken: list[Broken] = []
         if loop is not None:
             registers = builder.writes_registers
@@ -107,7 +109,7 @@ class Verdict:
                 counters,
                 promises,
                 writes_registers=registers,
-                around=frozenset(around),
+                around=self.outer_counters,
                 trips=builder.ranges.trips.get(loop.header) or 1,
                 kept={memory for memory in accesses if automatic and self._is_written_by_copies(memory)},
                 in_front=written_in_front(builder, self.region, loop),
@@ -203,7 +205,7 @@ class Verdict:
             *says_broken(self.broken),
             *says_reordered(recurrence, self.delays),
             *says_too_fast(self.delays.budget_ns),
-            *(says_stay(self.region, self.uses, self.counters, self.needed) if self.automatic else ()),
+            *(self._says_stay() if self.automatic else ()),
             *says_guessed(self.open_edge, least, (low, high)),
             *shared,
             *(says_lowered(high, self.target) if lowered else ()),
@@ -250,6 +252,9 @@ class Verdict:
                 self.region, self.counters, self.place, self.sites, self.module, self.delays.version
             ),
         )
+
+    def _says_stay(self) -> Iterator[str]:
+        return says_stay(self.region, self.uses, self.counters, self.outer_counters, self.needed)
 
     def _least(self, least: int) -> tuple[Schedule | None, Schedule | None]:
         """The shortest schedules of `least` cycles and more, without chains and with them."""

@@ -93,6 +93,14 @@ def test_words_are_joined_where_their_address_tells_that_they_begin_at_a_wide_on
     assert kernels["a_song"].depth == 3
 
 
+def test_words_that_a_flattened_loop_moves_do_not_stay() -> None:
+    """xz-bruh-bwe/EE_278, 2023.1: the bias and all of a window in each iteration, II 26 and 51."""
+    loop = schedules("2023.1", True)["windows"]
+    assert loop.trips == 6 * 280
+    assert (loop.interval, loop.estimate) == (None, 6), loop.reasons
+    assert not any("stay" in reason for reason in loop.reasons)
+
+
 def test_a_project_says_how_wide_words_may_become() -> None:
     """UG1399, config_interface -m_axi_max_widen_bitwidth, where no pragma says it."""
     wide = [schedules("2023.2", True, bits)["sixteen_read"].likely for bits in (0, 128, 512)]

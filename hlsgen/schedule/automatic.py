@@ -94,6 +94,11 @@ class Nests:
             return None
         return self.trips[loop.header] * max(1, sum(one or 0 for one in inner))
 
+    def has_copies(self, loop: Loop) -> bool:
+        """Whether a loop is unrolled by a factor, so that what stands in it stands there several times
+        (xz-bruh-bwe/EE_278, 2023.1: two inner loops of five iterations are unrolled, II 40 of ten sums)."""
+        return self.unrolled.get(loop.node, 1) > 1
+
     def is_perfect(self, parent: Loop, inner: Sequence[Loop]) -> bool:
         """Whether nothing stands in a loop but one other."""
         return is_perfect(self.function, parent, inner)
@@ -225,7 +230,7 @@ def unroll_by_itself(nests: Nests, version: str, *, for_pipelines: bool = True) 
         if (
             left
             and nests.unrolled.get(parent.node) != 0
-            and not is_one(parent, left)
+            and (nests.has_copies(parent) or not is_one(parent, left))
             and nests.may_be_pipelined(parent)
             and all(nests.is_small(one, with_ports=counts) and nests.together(one, parent) for one in left)
         ):

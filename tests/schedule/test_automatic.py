@@ -39,6 +39,8 @@ PIPELINED = [  # with the iterations of the nest that is flattened
     ("convolved", "2022.2", "parent", 6 * 196),
     # a small nest that writes an AXI port (shahzaib3120/KalmanFiltering-FPGA kalman.cpp:151, II 5)
     ("updated", "2022.2", "parent", 4),
+    # what stands twice in a loop that is unrolled by two (xz-bruh-bwe/EE_278 lenet_support.cpp:38)
+    ("halved", "2023.1", "parent", 3),
     # a perfect nest is flattened
     ("split", "2022.1", "innermost", 460),
     ("split", "2020.2", "innermost", 460),

@@ -59,12 +59,15 @@ def has_cores_of_its_own(kind: str, region: Region, sites: Sites, module: Module
 def _limits(region: Region, sites: Sites, module: Module) -> tuple[Mapping[str, int], Mapping[str, int]]:
     operations: dict[str, int] = {}
     functions: dict[str, int] = {}
-    nodes = set(_names(region.loop, module))
+    nodes = list(_names(region.loop, module))
+    around = set() if region.loop is None else _functions_around(region.loop, module)
     for site in sites.plain:
         limit = site.values.get("limit", 0)
         of_whole = region.loop is None and site.loop < 0 and site.function == region.function
         if site.pragma.name != "allocation" or limit <= 0 or not (site.loop in nodes or of_whole):
             continue
+        if site.loop in nodes[1:] and site.callee and site.callee not in around:
+            continue  # of a function that a loop around calls beside this one
         of_function = "function" in (*site.pragma.words, site.pragma.texts.get("type", ""))
         for name in site.pragma.texts.get("instances", "").split(","):
             name = name.strip()
@@ -72,6 +75,11 @@ def _limits(region: Region, sites: Sites, module: Module) -> tuple[Mapping[str, 
             name = name if of_function else _KINDS.get(name.lower(), name.lower())
             found[name] = min(limit, found.get(name, limit))
     return operations, functions
+
+
+def _functions_around(loop: Loop, module: Module) -> set[str]:
+    """The functions of the source that a loop stands in, with those that call them."""
+    return {place.function for place in calls_of(module.loop_places.get(loop.node))}
 
 
 def _calls(name: str, region: Region, module: Module) -> int:
@@ -90,7 +98,8 @@ def _calls(name: str, region: Region, module: Module) -> int:
 
 
 def _names(loop: Loop | None, module: Module) -> Iterator[int]:
-    """The nodes that a loop, and those around it, had before unrolling."""
+    """The nodes that a loop, and those around it, had before unrolling, as far as they had any."""
     while loop is not None:
-        yield module.loop_names.get(loop.node, -1)
+        if loop.node in module.loop_names:
+            yield module.loop_names[loop.node]
         loop = loop.parent

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,9 +27,13 @@ from hlsgen.schedule.pointers import base_of
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.releases import release_of
 from hlsgen.schedule.sites import VARIABLE, Sites
+from hlsgen.schedule.source_functions import calls_of
 
 MOST_TRIPS = 64
 COUNTS_NESTS = (2021, 2)
+SMALL = 24
+"""Instructions of a function, before loops are unrolled, up to which it is inlined early: load64 has 13 here,
+and of larger ones nothing is known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +146,8 @@ class Nests:
 
     def together(self, loop: Loop, parent: Loop) -> bool:
         """Whether two loops stand in one function of the source, and not one in a function that the other
-        calls, or whether the inner one works on registers alone (a function that turns bits around).
+        calls, or whether the inner one works on registers alone (a function that turns bits around), or the
+        function that is called is a small one, which the tool inlines before it decides.
 
         What assigns an object stands where it is assigned, also to a word of a stream (`operator=` of the
         windows of Manwlis/ES-FL, 2022.1: the loop over pixels is the pipeline).
@@ -152,9 +158,25 @@ class Nests:
         instructions = (one for name in loop.blocks for one in self.function.blocks[name].instructions)
         if not any(addresses_in(one) or one.opcode == "call" for one in instructions):
             return True
-        while inner.inlined_at is not None and _is_of_a_class(inner):
+        while inner.inlined_at is not None and (_is_of_a_class(inner) or self.is_inlined_small(inner)):
             inner = inner.inlined_at
         return (inner.function, inner.calls) == (outer.function, outer.calls)
+
+    def is_inlined_small(self, place: Place) -> bool:
+        """Whether a place is in a call of few instructions, as load64 and store64 of Keccak, whose loops of
+        eight bytes are unrolled in the loops that call them (anuj-singh-thakur/Crypto-Sign-Synth, 2022.2:
+        four loops with II 4)."""
+        return 0 < self.sizes_of_calls[place.function, place.calls] <= SMALL
+
+    @cached_property
+    def sizes_of_calls(self) -> Counter[tuple[str, tuple[tuple[str, int], ...]]]:
+        """How many instructions stand in each call that was inlined, and in what it calls itself."""
+        found: Counter[tuple[str, tuple[tuple[str, int], ...]]] = Counter()
+        for _, one in self.function.instructions():
+            if not one.callee.startswith(("llvm.dbg", "__hls_")):
+                for place in calls_of(self.module.places.get(one.place)):
+                    found[place.function, place.calls] += 1
+        return found
 
     @cached_property
     def definitions(self) -> dict[str, Instruction]:

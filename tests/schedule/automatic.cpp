@@ -178,3 +178,14 @@ parent:
     }
     *out = sum;
 }
+
+// eight bytes are put together in a small function, which is inlined before loops are looked at
+static unsigned long long load64(const unsigned char x[8]) {
+    unsigned long long r = 0;
+    for (unsigned i = 0; i < 8; ++i) r |= (unsigned long long)x[i] << 8 * i;
+    return r;
+}
+extern "C" void absorbed(unsigned long long state[25], const unsigned char in[136]) {
+parent:
+    for (unsigned i = 0; i < 17; ++i) state[i] ^= load64(in + 8 * i);
+}

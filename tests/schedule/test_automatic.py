@@ -41,6 +41,8 @@ PIPELINED = [  # with the iterations of the nest that is flattened
     ("updated", "2022.2", "parent", 4),
     # what stands twice in a loop that is unrolled by two (xz-bruh-bwe/EE_278 lenet_support.cpp:38)
     ("halved", "2023.1", "parent", 3),
+    # load64 of Keccak (anuj-singh-thakur/Crypto-Sign-Synth fips202.c:400)
+    ("absorbed", "2022.2", "parent", 17),
     # a perfect nest is flattened
     ("split", "2022.1", "innermost", 460),
     ("split", "2020.2", "innermost", 460),
@@ -85,6 +87,12 @@ def test_words_on_axi_lite_that_a_loop_around_moves_are_read_in_each_iteration()
 
 def test_a_small_nest_writes_a_port_word_by_word() -> None:
     assert labelled("2022.2")["updated", "parent"].likely == 5
+
+
+def test_a_small_function_is_inlined_before_loops_are_looked_at() -> None:
+    """The same: eight bytes of an array in each iteration, II 4 and depth 5."""
+    loop = labelled("2022.2")["absorbed", "parent"]
+    assert (loop.likely, loop.depth) == (4, 5)
 
 
 def test_elements_that_are_constructed_are_no_loop() -> None:

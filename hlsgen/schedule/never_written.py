@@ -2,7 +2,8 @@
 
 The weights of hls4ml's networks are such: `weight2_t w2[150] = {...}`, given to functions that could take any
 others. The vendor's compiler sees the whole kernel and takes them for what they are, so that a product by one
-of them is one by a constant.
+of them is one by a constant. A function that a variable points to is one, too: how trees compare, in the
+kernels of conifer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from hlsgen.schedule.readers import uses_of
 from hlsgen.schedule.sites import is_mark
 
 _SYMBOL = r"\"[^\"]+\"|[-\w$.]+"
-_TABLE = re.compile(rf"^@(?P<name>(?!llvm\.)(?:{_SYMBOL})) = (?:[a-z_]+ )*global (?=[\[{{<%])", re.MULTILINE)
+_TABLE = re.compile(
+    rf"^@(?P<name>(?!llvm\.)(?:{_SYMBOL})) = (?:[a-z_]+ )*global (?=[\[{{<%]|ptr @)", re.MULTILINE
+)
 _CONSTANT = re.compile(rf"^@({_SYMBOL}) = (?:[a-z_]+ )*constant ", re.MULTILINE)
 _CALL = re.compile(rf" call [^@\n]*@({_SYMBOL})\((.*)\)", re.MULTILINE)
 _HEADER = re.compile(rf"^define [^@\n]*@(?P<name>{_SYMBOL})\((?P<arguments>.*)\)[^()]*\{{$")

@@ -31,6 +31,8 @@ _SIMPLIFY = (
     "instruction_combine",
     "simplify_cfg",
 ) + ("dead_code_elimination",)
+CALLS_BY_POINTER = 3
+"""How deep functions that are given to others are looked for: which one a pointer is, inlining shows."""
 ROUNDS = 4
 """An inner loop whose bound is a variable of the outer one can be unrolled only after the outer one was."""
 
@@ -67,6 +69,10 @@ def inline(text: str, kept: Collection[str]) -> str:
             function.linkage = "internal"
             function.add_function_attribute("alwaysinline")
     _run(module, _INLINE, target)
+    for _ in range(CALLS_BY_POINTER):
+        if all(one.is_declaration or one.name in kept for one in module.functions):
+            break
+        _run(module, ("instruction_combine", *_INLINE), target)
     return str(module)
 
 

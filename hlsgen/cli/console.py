@@ -128,7 +128,12 @@ def working(as_json: bool) -> Iterator[Progress]:
     if as_json or quiet() or not err.is_terminal:
         yield silent
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+    )
     with Bar(*columns, console=err, transient=True) as bar:
         task = bar.add_task("", total=None)
 
@@ -160,7 +165,8 @@ class _Output(Console):
 
 
 def show(table: Table) -> None:
-    console = _Output(highlight=False, width=None if sys.stdout.isatty() else 100)
+    # names are those of files and models of others: no brackets in them are markup
+    console = _Output(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 100)
     console.print(table)
 
 

@@ -71,7 +71,8 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
 
     for kernel in found:
         clock = f"{kernel.clock_ns:.2f} ns of which {kernel.budget_ns:.2f} ns for chains"
-        title = f"{kernel.kernel}: {kernel.part}, {clock}"
+        name = f"{kernel.kernel} ({kernel.solution})" if kernel.solution else kernel.kernel
+        title = f"{name}: {kernel.part}, {clock}"
         table = Table("loop", "II", "known", "depth ~", "chain ~ ns", "trips", title=title)
         for loop in kernel.loops:
             guessed = "?" if loop.estimate is None else f"? (~ {loop.estimate})"

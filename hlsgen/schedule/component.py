@@ -84,5 +84,7 @@ class Component:
     directives: tuple[Directive, ...] = ()
     folder: Path | None = None
     """Places in files below it are said from there."""
+    solution: str = ""
+    """What a script that makes several of the same function calls it."""
     ignored: tuple[str, ...] = ()
     """Options of its configuration that may change a schedule and are not obeyed, each with its place."""

@@ -63,6 +63,8 @@ class Configuration:
     folder: Path
     directives: tuple[Directive, ...] = ()
     unread: tuple[str, ...] = ()
+    solution: str = ""
+    """What a script calls it, if one says it."""
 
     @property
     def is_of_kernel(self) -> bool:
@@ -107,6 +109,7 @@ class Configuration:
             defines=defines,
             flags=flags,
             directives=self.directives,
+            solution=self.solution,
             ignored=(*self._ignored(), *self.unread),
         )
 

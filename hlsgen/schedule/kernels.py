@@ -152,6 +152,7 @@ def _whole(
     lost = dict.fromkeys(one for part in parts for one in part.lost)
     return KernelSchedule(
         kernel=component.top or ", ".join(names),
+        solution=component.solution,
         loops=merged(in_order(loop for part in parts for loop in part.loops)),
         part=target.part,
         version=target.version,

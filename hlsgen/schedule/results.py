@@ -196,6 +196,8 @@ class KernelSchedule:
     seconds: float
     usage: Usage
     """Estimate: what the kernel takes."""
+    solution: str = ""
+    """What the script calls it that makes it."""
     dropped: tuple[Pragma, ...] = ()
     """Pragmas that count for nothing: they name what does not exist, or stand where no pragma can."""
     unplaced: tuple[Unplaced, ...] = ()
@@ -214,6 +216,7 @@ class KernelSchedule:
         """Plain values."""
         return {
             "kernel": self.kernel,
+            "solution": self.solution,
             "part": self.part,
             "version": self.version,
             "clock_ns": round(self.clock_ns, 4),

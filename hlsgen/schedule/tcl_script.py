@@ -374,6 +374,7 @@ class _State:
             values={**project, **self.solution},
             folder=self.folder,
             directives=tuple(found for each in directives for found in each),
+            solution=self.solution_name,
             unread=tuple(dict.fromkeys(self.unread)),
         )
         self.done.append((said, self.name))

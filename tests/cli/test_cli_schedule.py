@@ -269,6 +269,17 @@ def test_a_script_of_the_tool(folder: Path) -> None:
     assert "opens a brace that nothing closes" in failure(1, "schedule", written(folder, "set_part {\n"))
 
 
+@needs_llvm
+def test_brackets_in_names_are_no_markup(folder: Path) -> None:
+    """Names of solutions and folders are other people's: [/b] ended in a traceback of what prints tables."""
+    (folder / "[red]").mkdir()
+    (folder / "[red]/right.cpp").write_bytes((folder / "right.cpp").read_bytes())
+    lines = ["open_project p", "set_top right", "add_files right.cpp", 'open_solution "s[/b]"']
+    (folder / "[red]/run_hls.tcl").write_text("\n".join([*lines, "set_part xczu7ev-ffvc1156-2-e", ""]))
+    found = printed(0, "[red]/run_hls.tcl")
+    assert "right (s[/b]): xczu7ev-ffvc1156-2-e, 10.00 ns" in " ".join(found.split())
+
+
 def written(folder: Path, text: str) -> str:
     (folder / "run_hls.tcl").write_text(text, encoding="utf-8")
     return "run_hls.tcl"

@@ -48,6 +48,7 @@ def test_a_script_makes_a_kernel_of_each_solution(tmp_path: Path) -> None:
     (tmp_path / "directives/fast.tcl").write_text('set_directive_unroll "fir/taps"\n', encoding="utf-8")
     fast, small = kernels(tmp_path, SCRIPT)
     assert fast.top == small.top == "fir"
+    assert (fast.solution, small.solution) == ("fast", "small")
     assert fast.files == small.files == (tmp_path / "src/fir.cpp", tmp_path / "src/taps.cpp")
     assert fast.include_folders == (tmp_path / "include",)
     assert fast.defines == {"TAPS": "8"} and fast.flags == ("-std=c++14",)

@@ -12,6 +12,7 @@ what they say, and what only a run could tell, is named and not obeyed.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -94,12 +95,13 @@ def _with_project_at(configuration: Configuration, name: str, folder: str) -> Co
     if not name or name == folder:
         return configuration
     inside = re.compile(rf"(^|-I\s*)(?:\./)?{re.escape(name)}/")
-    moved = {
-        key: [(line, inside.sub(rf"\g<1>{folder}/", value)) for line, value in configuration.values[key]]
-        for key in (FILE, FLAGS)
-        if key in configuration.values
-    }
-    return replace(configuration, values={**configuration.values, **moved})
+
+    def moved(key: str, now: str) -> list[tuple[int, str]]:
+        said = configuration.values.get(key, ())
+        return [(line, inside.sub(lambda found: f"{found[1]}{now}/", value)) for line, value in said]
+
+    changed = {FILE: moved(FILE, folder), FLAGS: moved(FLAGS, shlex.quote(folder))}
+    return replace(configuration, values={**configuration.values, **changed})
 
 
 def _is_project(folder: Path) -> bool:
@@ -394,8 +396,13 @@ class _State:
         said = " ".join(read.command.words[1:])
         if re.search(r"-tb\b", said):
             return
-        kept = [] if said == "[get_files]" else self.project.get(FILE, [])
-        self.project[FILE] = [(line, name) for line, name in kept if name not in said.split()]
+        if said == "[get_files]":
+            self.project[FILE] = []
+        elif _EVALUATED.search(said):
+            self._leave(read, f"{read.command.name}, a value of which only a run could tell")
+        else:
+            kept = self.project.get(FILE, [])
+            self.project[FILE] = [(line, name) for line, name in kept if name not in said.split()]
 
     def _say(self, where: dict[str, list[tuple[int, str]]], key: str, value: str, read: _Read) -> None:
         if _EVALUATED.search(value):

@@ -315,7 +315,7 @@ def test_a_solution_that_is_opened_again_is_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("project_file", [True, False])
 def test_a_kept_script_finds_its_project_under_another_name(tmp_path: Path, *, project_file: bool) -> None:
     """A clone of a project may have any name, and no file of the project; the script names the old one."""
-    folder = tmp_path / "owner+fir"
+    folder = tmp_path / r"owner+\1 fir"  # which is no reference to a group
     (folder / "solution1").mkdir(parents=True)
     (folder / "src").mkdir()
     (folder / "src/fir.cpp").write_text("void fir() {}\n", encoding="utf-8")
@@ -361,3 +361,6 @@ set_part xc7z020clg400-1
     first, second = kernels(tmp_path, text)
     assert [path.name for path in first.files] == ["f.cpp"]
     assert [path.name for path in second.files] == ["g.cpp", "i.cpp"] and second.top == "g"
+    (told,) = kernels(tmp_path, f"{OPENED_TWICE}delete_files $some\n")
+    (ignored,) = told.ignored
+    assert "delete_files, a value of which only a run could tell is not obeyed" in ignored

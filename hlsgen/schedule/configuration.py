@@ -37,6 +37,8 @@ SCHEDULES = re.compile(
 """Families of options that may change what is scheduled (`syn.op=op:mul impl:dsp`)."""
 NAMES_ONLY = re.compile(r"syn\.compile\.name_max_length")
 """Of these families, what changes names alone."""
+SHOWN_UNREAD = 3
+"""Of what is said and not read, where something lacks."""
 FEWEST_PIPELINED = 64
 """Iterations beyond which a loop is a pipeline of its own to the tool: pipeline_loops' default."""
 _ON = ("1", "true", "on", "")
@@ -139,9 +141,10 @@ class Configuration:
     def _lacks(self, key: str) -> DesignError:
         fix = _WRITTEN.get(key, f"a line {key}=...") if self.path.suffix == ".tcl" else f"a line {key}=..."
         option = _OPTIONS.get(key)
+        why = "".join(f"; {one}" for one in self.unread[:SHOWN_UNREAD])
         return DesignError(
             Problem(
-                message=f"{self.path} has no {key}",
+                message=f"{self.path} has no {key}{why}",
                 fix=f"{fix}, or {option}" if option else fix,
                 place=Place(file=str(self.path), line=1, column=1),
             )

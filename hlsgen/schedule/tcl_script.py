@@ -306,6 +306,8 @@ class _State:
     solution: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     directives: list[_Read] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    """What is not obeyed in front of the first project: all of them may hang on it."""
     done: list[tuple[Configuration, str]] = field(default_factory=list)
     """Each solution with the name of its project."""
     name: str = ""
@@ -377,7 +379,7 @@ class _State:
             folder=self.folder,
             directives=tuple(found for each in directives for found in each),
             solution=self.solution_name,
-            unread=tuple(dict.fromkeys(self.unread)),
+            unread=tuple(dict.fromkeys([*self.outside, *self.unread])),
         )
         self.done.append((said, self.name))
 
@@ -411,7 +413,8 @@ class _State:
             where[key] = [*where.get(key, ()), (read.command.line, value.strip())]
 
     def _leave(self, read: _Read, what: str) -> None:
-        self.unread.append(f"{read.path}:{read.command.line}: {what} is not obeyed")
+        said = self.unread if self.name else self.outside
+        said.append(f"{read.path}:{read.command.line}: {what} is not obeyed")
 
 
 _SAID = {

@@ -364,3 +364,12 @@ set_part xc7z020clg400-1
     (told,) = kernels(tmp_path, f"{OPENED_TWICE}delete_files $some\n")
     (ignored,) = told.ignored
     assert "delete_files, a value of which only a run could tell is not obeyed" in ignored
+
+
+def test_what_is_not_read_is_said_where_something_lacks(tmp_path: Path) -> None:
+    """As the scripts of Vitis Libraries, whose settings.tcl each user writes."""
+    text = (
+        "source settings.tcl\nopen_project p\nset_top f\nadd_files f.cpp\nopen_solution s\nset_part $XPART\n"
+    )
+    with pytest.raises(DesignError, match=r"has no part; .*settings.tcl, which is not there, is not obeyed"):
+        kernels(tmp_path, text)

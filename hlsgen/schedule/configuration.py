@@ -49,6 +49,7 @@ _UNITS = {
     "ns": lambda value: value,
 }
 _AMOUNT = re.compile(r"^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z%]*)\s*$", re.IGNORECASE)
+_FREQUENCY = re.compile(r"^\s*([0-9.]+)\s*([mg]?hz)?\s*$", re.IGNORECASE)
 _KEY = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$")
 
 
@@ -196,9 +197,9 @@ class Configuration:
         return 1000 / platform.clock_mhz
 
     def _period_ns(self) -> float:
-        text = self.one(FREQUENCY)
-        value = amount(text if re.search(r"[a-z]\s*$", text, re.IGNORECASE) else f"{text}hz")
-        if value is None or text.strip().endswith("ns"):
+        found = _FREQUENCY.match(self.one(FREQUENCY))
+        value = amount(f"{found[1]}{found[2] or 'hz'}") if found else None
+        if value is None:
             raise self._wrong(FREQUENCY, "no frequency", f"{FREQUENCY}=300MHz or {FREQUENCY}=300000000")
         return value
 

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 SHOWN_ERRORS = 8
 MAX_DROPPING = 6
 """The most compilations that only find out which marks have to go."""
-_CONSTANT = re.compile(r"@\S+ = (?:[a-z_]+ )*constant ")
+_CONSTANT = re.compile(r"@\S+ = (?:(?:dso_local|hidden|local_unnamed_addr|unnamed_addr) )*constant ")
+"""One that is defined once: what may be defined in several files (linkonce_odr) is merged."""
 NO_LLVM = f"error: the package llvmlite was not found\n{INSTALL}"
 
 

@@ -67,7 +67,9 @@ def test_a_configuration_is_read(tmp_path: Path) -> None:
     [
         ("clock = 200MHz", "clock = fast", "clock is 'fast'"),
         ("clock = 200MHz", "freqhz=fast", "freqhz is 'fast'"),
-        ("clock = 200MHz", "freqhz=5ns", "freqhz is '5ns'"),
+        ("clock = 200MHz", "freqhz=5NS", "freqhz is '5NS'"),
+        ("clock = 200MHz", "freqhz=27%", "freqhz is '27%'"),
+        ("clock = 200MHz", "freqhz=0", "freqhz is '0'"),
         ("clock = 200MHz", "platform=xilinx_zcu104_base_202510_1", "has no clock"),
         ("clock = 200MHz", "platform=my_own", "has no clock"),
         ("part=xczu7ev-ffvc1156-2-e\n", "", "has no part"),

@@ -162,3 +162,17 @@ def test_a_specialised_constant_of_a_header_is_each_files_own(tmp_path: Path) ->
     files[1].write_text("int first(int i) { return i; }\n")
     with pytest.raises(SourceError, match="do not link"):
         compile_to_ir(files)
+
+
+@needs_clang
+def test_what_files_may_define_together_is_one(tmp_path: Path) -> None:
+    """A table that is a static member of a template stands in each file, and once in the kernel."""
+    (tmp_path / "table.h").write_text(
+        "template <class T> struct Table { static constexpr short words[2] = {3, 5}; };\nint first(int);\n"
+    )
+    files = [tmp_path / "a.cpp", tmp_path / "b.cpp"]
+    files[0].write_text('#include "table.h"\nint first(int i) { return Table<int>::words[i]; }\n')
+    files[1].write_text(
+        '#include "table.h"\nint both(int i) { return first(i) + Table<int>::words[i + 1]; }\n'
+    )
+    assert compile_to_ir(files).ir.count("[i16 3, i16 5]") == 1

@@ -4,52 +4,29 @@
     open_solution solution1; set_part xc7z020clg400-1; create_clock -period 10
     source directives.tcl; config_compile -pipeline_loops 0
 
-What stands in a branch counts if all branches say the same, or if it asks for a variable that is not there;
-`foreach` counts over a list that is written out, a procedure where it is called. Other loops do not count:
-what they say, and what only a run could tell, is named and not obeyed.
+Which of them count tells tcl_reader.py; what the others say, and what only a run could tell, is named and
+not obeyed.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hlsgen.designfile.tcl_commands import TclCommand, commands
-from hlsgen.designfile.text_files import read_text, refuse
+from hlsgen.designfile.tcl_commands import TclCommand
+from hlsgen.designfile.text_files import refuse
 from hlsgen.schedule.configuration import CLOCK, FILE, FLAGS, FLOW, PART, TOP, UNCERTAINTY, Configuration
 from hlsgen.schedule.directives import directives_of
+from hlsgen.schedule.tcl_reader import EVALUATED, ReadCommand, ScriptReader
 
 KEPT = "script.tcl"
 """What the tool calls the script that it keeps in a solution."""
-DEEPEST = 5
-"""Scripts within scripts, and branches within branches."""
-MOST_COMMANDS = 20_000
-"""Of a script with those that it sources."""
-MOST_ROUNDS = 64
-"""Of a loop over a list."""
-DEEP = "what stands so deep"
 CODE = (".c", ".cc", ".cpp", ".cxx", ".c++")
-_EVALUATED = re.compile(r"[$\[\]]")
-_MATTERS = re.compile(
-    r"\b(?:set_top|add_files(?!\s+-tb)|(?:delete|remove)_files|open_solution|open_component|set_part|create_clock|set_clock_uncertainty"
-    r"|config_(?:array_partition|compile|dataflow|interface|op|schedule|storage|unroll)|set_directive_\w+)\b"
-)
-_UNLESS = re.compile(r"!\s*\[\s*info\s+exists\s+(?:::)?(\w+)\s*\]")
-_SET = re.compile(r"\b(?:set|append|lappend|incr|foreach)\s+(\w+)")
 _OPTION = re.compile(r"-([A-Za-z_]\w*)(?:=(.*))?$", re.DOTALL)
 _CONFIG = "config_"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Read:
-    """A command with the script that it stands in; `unread`: why it counts for nothing, if it does not."""
-
-    command: TclCommand
-    path: Path
-    unread: str = ""
 
 
 def read_script(path: Path) -> list[Configuration]:
@@ -61,7 +38,7 @@ def read_script(path: Path) -> list[Configuration]:
     """
     project = path.resolve().parent.parent if path.name == KEPT else None
     state = _State(path, path.parent)
-    for read in _Reader(path).of(path):
+    for read in ScriptReader(path).of(path):
         state.take(read)
     found = [_from_where_it_is_run(one, name, project) for one, name in state.solutions()]
     if not found:
@@ -108,194 +85,6 @@ def _is_project(folder: Path) -> bool:
     return any((folder / name).is_file() for name in ("hls.app", "vivado_hls.app"))
 
 
-# commands
-
-
-@dataclass
-class _Reader:
-    """What is read of a script and of those that it sources, in the order of commands.
-
-    variables: the values that are known where it is read. outside: the script's own, while a procedure is
-    read. procedures: the commands that made them. count: of commands so far.
-    """
-
-    script: Path
-    variables: dict[str, str] = field(default_factory=dict)
-    outside: dict[str, str] | None = None
-    procedures: dict[str, _Read] = field(default_factory=dict)
-    count: int = 0
-
-    def of(self, path: Path, depth: int = 0) -> Iterator[_Read]:
-        """The commands of a script, with those that stand in them. Raises DesignError: it cannot be read, or
-        they come to too many."""
-        for command in commands(path, read_text(path), self.variables):
-            yield from self._expanded(_Read(command=command, path=path), depth)
-
-    def _expanded(self, read: _Read, depth: int) -> Iterator[_Read]:
-        """A command, or those that stand in it."""
-        self.count += 1
-        if self.count > MOST_COMMANDS:
-            refuse(
-                self.script, f"comes to more than {MOST_COMMANDS:,} commands", "name the script of a project"
-            )
-        name, words = read.command.name, read.command.words
-        if name == "source":
-            yield from self._sourced(read, depth)
-        elif name == "catch" and len(words) > 1:
-            yield from self._body(words[1], read, depth)
-        elif name == "if":
-            yield from self._branches(read, depth)
-        elif name == "foreach" and len(words) == 4 and not _EVALUATED.search(words[1] + words[2]):
-            for value in words[2].split()[:MOST_ROUNDS]:
-                self.variables[words[1]] = value
-                yield from self._body(words[3], read, depth)
-        elif name == "proc" and len(words) == 4:
-            self.procedures[words[1].removeprefix("::")] = read
-        elif name.removeprefix("::") in self.procedures:
-            yield from self._called(read, depth)
-        elif name == "global" and self.outside is not None:
-            self.variables.update({one: self.outside[one] for one in words[1:] if one in self.outside})
-        elif name in ("foreach", "for", "while", "switch", "proc", "eval"):
-            text = " ".join(words)
-            for variable in _SET.findall(text):
-                self.variables.pop(variable, None)
-            yield from self._left_out(read, text)
-        else:
-            yield read
-
-    def _sourced(self, read: _Read, depth: int) -> Iterator[_Read]:
-        """The commands of another script, which is looked for by its path and beside this one."""
-        named = read.command.words[-1].rstrip("]").replace("\\", "/")
-        if depth >= DEEPEST:
-            yield replace(read, unread=DEEP)
-            return
-        for path in (read.path.parent / named, read.path.parent / named.rpartition("/")[2]):
-            if not _EVALUATED.search(str(path)) and path.is_file():
-                yield from self.of(path, depth + 1)
-                return
-        yield replace(read, unread=f"{named}, which is not there,")
-
-    def _body(self, text: str, read: _Read, depth: int) -> Iterator[_Read]:
-        """The commands of a body."""
-        if depth >= DEEPEST:
-            yield replace(read, unread=DEEP)
-            return
-        for one in commands(read.path, text, self.variables):
-            moved = TclCommand(words=one.words, line=read.command.line + one.line - 1)
-            yield from self._expanded(_Read(command=moved, path=read.path), depth + 1)
-
-    def _called(self, read: _Read, depth: int) -> Iterator[_Read]:
-        """The commands of a procedure, in which its parameters alone have values; what it sets outside is not
-        known behind it."""
-        made = self.procedures[read.command.name.removeprefix("::")]
-        _, name, parameters, body = made.command.words
-        values = _arguments(read.path, parameters, _with_whole_brackets(read.command.words[1:]))
-        if values is None:
-            yield replace(read, unread=f"{name}, which has other parameters,")
-            return
-        before, outside = dict(self.variables), self.outside
-        self.outside = before if outside is None else outside
-        self._know(values)
-        yield from self._body(body, made, depth)
-        self.outside = outside
-        changed = _SET.findall(body) if re.search(r"\b(?:global|upvar|uplevel)\b|::", body) else ()
-        self._know({one: value for one, value in before.items() if one not in changed})
-
-    def _branches(self, read: _Read, depth: int) -> Iterator[_Read]:
-        """The commands of a branch, if all branches have the same of those that matter and none can be passed
-        by. What branches set is not known behind them."""
-        words = read.command.words
-        unless = _UNLESS.fullmatch(words[1].strip()) if len(words) == 3 else None
-        if unless:
-            if unless[1] not in self.variables:
-                yield from self._body(words[2], read, depth)
-            return
-        bodies, complete = _bodies_of(words)
-        before = dict(self.variables)
-        known = dict(before)
-        each: list[list[_Read]] = []
-        for body in bodies:
-            self._know(before)
-            each.append([one for one in self._body(body, read, depth) if _matters(one)])
-            known = {name: value for name, value in known.items() if self.variables.get(name) == value}
-        self._know(known)
-        said = [[_without_reset(one) for one in branch] for branch in each]
-        if complete and all(one == said[0] for one in said):
-            yield from each[0]
-        elif any(said):
-            yield from self._left_out(read, "\n".join(bodies))
-
-    def _left_out(self, read: _Read, text: str) -> Iterator[_Read]:
-        """What is said of a body that is not read, if it has commands that matter, or calls of procedures
-        that have."""
-        waiting = {name: one.command.words[3] for name, one in self.procedures.items()}
-        while called := [name for name in waiting if re.search(rf"\b{re.escape(name)}\b", text)]:
-            text += "".join(f"\n{waiting.pop(name)}" for name in called)
-        matters = dict.fromkeys(_MATTERS.findall(text))
-        if matters:
-            yield replace(read, unread=f"{', '.join(matters)} in {read.command.name}")
-
-    def _know(self, variables: Mapping[str, str]) -> None:
-        """Make these the known values, for the commands that are being read as well."""
-        self.variables.clear()
-        self.variables.update(variables)
-
-
-def _with_whole_brackets(words: Sequence[str]) -> list[str]:
-    """The words, those of a command in brackets as one."""
-    found: list[str] = []
-    for word in words:
-        if found and found[-1].count("[") > found[-1].count("]"):
-            found[-1] += f" {word}"
-        else:
-            found.append(word)
-    return found
-
-
-def _arguments(path: Path, parameters: str, given: Sequence[str]) -> dict[str, str] | None:
-    """A procedure's parameters with what a call gives them, or what they are without; None: other ones."""
-    values: dict[str, str] = {}
-    names = [word for one in commands(path, parameters) for word in one.words]
-    for at, name in enumerate(names):
-        if name == "args" and at == len(names) - 1:
-            return values
-        named, _, default = name.strip().partition(" ")
-        if at >= len(given) and not default:
-            return None
-        values[named] = given[at] if at < len(given) else default.strip().strip('"{}')
-    return values if len(given) <= len(names) else None
-
-
-def _bodies_of(words: Sequence[str]) -> tuple[list[str], bool]:
-    """The bodies of `if`, and whether one of them is always run."""
-    bodies: list[str] = []
-    at, complete = 0, False
-    while at < len(words):
-        if words[at] in ("if", "elseif"):
-            at += 2
-        elif words[at] == "then":
-            at += 1
-        else:
-            complete = words[at] == "else"
-            at += int(complete)
-        if words[at : at + 1] == ["then"]:
-            at += 1
-        bodies += words[at : at + 1]
-        at += 1
-    return bodies, complete
-
-
-def _matters(read: _Read) -> bool:
-    return bool(read.unread or _MATTERS.match(read.command.name) or read.command.name == "open_project")
-
-
-def _without_reset(read: _Read) -> tuple[str, ...]:
-    return tuple(word for word in read.command.words if word != "-reset")
-
-
-# what they say
-
-
 @dataclass
 class _State:
     """What has been said of the project and the solution that are open."""
@@ -304,7 +93,7 @@ class _State:
     folder: Path
     project: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     solution: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
-    directives: list[_Read] = field(default_factory=list)
+    directives: list[ReadCommand] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
     """What is not obeyed in front of the first project: all of them may hang on it."""
@@ -320,7 +109,7 @@ class _State:
     component: bool = False
     """Whether it is a component, which may have solutions of its own."""
 
-    def take(self, read: _Read) -> None:
+    def take(self, read: ReadCommand) -> None:
         command, name = read.command, read.command.name
         if read.unread:
             self._leave(read, read.unread)
@@ -349,7 +138,7 @@ class _State:
         self._close()
         return self.done
 
-    def _open(self, read: _Read) -> None:
+    def _open(self, read: ReadCommand) -> None:
         options, loose = read.command.values()
         name, is_solution = "".join(loose[:1]), read.command.name == "open_solution"
         bare = self.component and not self.directives and self.solution.keys() <= {FLOW}
@@ -383,7 +172,7 @@ class _State:
         )
         self.done.append((said, self.name))
 
-    def _add(self, read: _Read) -> None:
+    def _add(self, read: ReadCommand) -> None:
         options, loose = read.command.values()
         if "tb" in options:
             return
@@ -394,25 +183,25 @@ class _State:
         if options.get("cflags"):
             self._say(self.project, FLAGS, options["cflags"], read)
 
-    def _remove(self, read: _Read) -> None:
+    def _remove(self, read: ReadCommand) -> None:
         said = " ".join(read.command.words[1:])
         if re.search(r"-tb\b", said):
             return
         if said == "[get_files]":
             self.project[FILE] = []
-        elif _EVALUATED.search(said):
+        elif EVALUATED.search(said):
             self._leave(read, f"{read.command.name}, a value of which only a run could tell")
         else:
             kept = self.project.get(FILE, [])
             self.project[FILE] = [(line, name) for line, name in kept if name not in said.split()]
 
-    def _say(self, where: dict[str, list[tuple[int, str]]], key: str, value: str, read: _Read) -> None:
-        if _EVALUATED.search(value):
+    def _say(self, where: dict[str, list[tuple[int, str]]], key: str, value: str, read: ReadCommand) -> None:
+        if EVALUATED.search(value):
             self._leave(read, f"{read.command.name}, a value of which only a run could tell")
         else:
             where[key] = [*where.get(key, ()), (read.command.line, value.strip())]
 
-    def _leave(self, read: _Read, what: str) -> None:
+    def _leave(self, read: ReadCommand, what: str) -> None:
         said = self.unread if self.name else self.outside
         said.append(f"{read.path}:{read.command.line}: {what} is not obeyed")
 

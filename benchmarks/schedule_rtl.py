@@ -89,9 +89,11 @@ def _is_top(path: Path) -> bool:
 
 
 def _solution_of(folder: Path, root: Path) -> Path | None:
-    """The solution's folder around one of RTL: `syn/verilog`, `impl/verilog`, `impl/ip/hdl/verilog`."""
+    """The solution's folder around one of RTL: `syn/verilog`, `sim/verilog`, `impl/ip/hdl/verilog`."""
     inside = (above for above in folder.parents if above.is_relative_to(root))
-    return next((above.parent for above in inside if above.name in ("syn", "impl") and above != root), None)
+    return next(
+        (above.parent for above in inside if above.name in ("syn", "sim", "impl") and above != root), None
+    )
 
 
 def read_rtl(folder: Path) -> Emitted:

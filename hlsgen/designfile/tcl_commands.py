@@ -2,7 +2,7 @@
 
 Enough of Tcl for script.tcl and directives.tcl: comments, braces, quotes, and lines continued with a
 backslash. Commands in brackets stay as they are written, but for names of the script's own folder; so do
-variables, but for those that a plain `set` of the same script gave a value.
+variables, but for those that a plain `set` of the same script gave a value, or its reader (`$::env(HOME)`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _OWN_FOLDER = re.compile(
 )
 _NORMALISED = re.compile(r"\[\s*file\s+normalize\s+\"?([^\s\[\]\"]+)\"?\s*\]")
 _JOINED = re.compile(r"\[\s*file\s+join\s+([^\[\]\n;]+?)\s*\]")
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*)(?![\w(:]))")
+_VARIABLE = re.compile(
+    r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*)(?![\w(:])|(?:::)?(env\(\w+\))|\{(?:::)?(env\(\w+\))\})"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,13 +134,18 @@ _SETS = ("set", "append", "lappend", "incr", "unset")
 def _set(words: list[str], variables: dict[str, str]) -> None:
     """What a variable is from here on; nothing is known of one whose value only a run could tell."""
     if words[0] == "set" and len(words) == 3 and not re.search(r"[$\[]", words[2]):
-        variables[words[1]] = words[2]
+        variables[_plain(words[1])] = words[2]
     else:
-        variables.pop(words[1] if len(words) > 1 else "", None)
+        variables.pop(_plain(words[1]) if len(words) > 1 else "", None)
+
+
+def _plain(name: str) -> str:
+    """A variable of the environment by one name: `::env(HOME)` and `env(HOME)` are the same."""
+    return name.removeprefix("::") if name.startswith("::env(") else name
 
 
 def _substituted(word: str, variables: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda found: variables.get(found[1] or found[2], found[0]), word)
+    return _VARIABLE.sub(lambda found: variables.get(next(filter(None, found.groups())), found[0]), word)
 
 
 def _word(path: Path, text: str, at: int) -> tuple[str, int]:

@@ -257,6 +257,8 @@ class PortUse:
     """Whether some of the accesses may fall into any bank."""
     replicated: bool = False
     """Whether the tool may keep copies of it, each with a port to read."""
+    neighbours: bool = False
+    """Whether words of an AXI port lie side by side that the tool may take for a wide one."""
 
     @property
     def ports(self) -> tuple[int, int, int]:
@@ -286,7 +288,8 @@ def port_uses(accesses: Mapping[Memory, Sequence[Access]], region: Region) -> li
             continue
         uses = [_use(memory, banks, all_of_it, paths) for banks in _banks_of(all_of_it)]
         found += sorted(uses, key=lambda use: (-use.interval, -use.together, use.banks))
-    return found + [_bundle_use(name, members, paths) for name, members in bundles.items()]
+    uses = [_bundle_use(name, members, paths) for name, members in bundles.items()]
+    return found + [replace(use, neighbours=use.memory.name in region.neighbours) for use in uses]
 
 
 def _bundle_use(name: str, members: Sequence[tuple[Memory, Sequence[Access]]], paths: Paths) -> PortUse:

@@ -190,6 +190,8 @@ class PortRequests:
                 _divide(region, chains[0][0], nest.iterations(covered), nest.iterations(len(nest.loops)))
             if covered:
                 chains = [_widened(region, chains[0], addresses, self._rules.widest)]
+            if any(_may_be_wide(chain, self._rules.widest) for chain in chains):
+                region.neighbours.add(bundle)
             _in_turn(region, chains)
 
 
@@ -254,12 +256,23 @@ def _widened(region: Region, chain: Chain, addresses: Addresses, widest: int) ->
     """A chain with its words joined to wide ones, as far as they lie: the first of those that are read, the
     last of those that are written, when all are there. widest: where no pragma says it."""
     size = len(chain) * chain[0].bytes
-    told = chain[0].asked.memory.widest
-    width = min(size, widest if told is None else told // 8)
+    width = min(size, _widest(chain, widest))
     if width & (width - 1) or size % max(1, width) or not _begins_at(width, chain[0].asked.offset, addresses):
         return chain
     together = max(1, width // chain[0].bytes)
     return [_one(region, chain[at : at + together]) for at in range(0, len(chain), together)]
+
+
+def _widest(chain: Chain, widest: int) -> int:
+    """Bytes of the widest word that the tool makes of a chain's. widest: where no pragma says it."""
+    told = chain[0].asked.memory.widest
+    return widest if told is None else told // 8
+
+
+def _may_be_wide(chain: Chain, widest: int) -> bool:
+    """Whether some words of a chain may come to be a wide one where another release sees more of it: of an
+    odd number of words no wide ones are made."""
+    return len(chain) % 2 == 0 and _widest(chain, widest) >= 2 * chain[0].bytes and not chain[0].asked.alone
 
 
 def _begins_at(width: int, offset: Linear, addresses: Addresses) -> bool:

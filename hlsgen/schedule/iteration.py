@@ -74,6 +74,8 @@ class Region:
     """Nodes that count over the nest that became one loop with this."""
     chosen: set[int] = field(default_factory=set)
     """Those of them that give the counters' values, which later cycles may read."""
+    neighbours: set[str] = field(default_factory=set)
+    """AXI ports with words side by side that the tool may take for a wide one, and is not taken to."""
     names: set[str] = field(default_factory=set)
     """Every value that an iteration computes anew."""
     library: dict[int, str] = field(default_factory=dict)

@@ -13,8 +13,8 @@ from hlsgen.base.errors import DesignError, Problem, ToolError
 from hlsgen.base.progress import Progress, silent
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.component import Component
-from hlsgen.schedule.configuration import components_of_build
-from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
+from hlsgen.schedule.configuration import SHOWN_UNREAD, components_of_build
+from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, SourceError, compile_to_ir
 from hlsgen.schedule.ir_text import module_text
 from hlsgen.schedule.kept_parts import KeptParts, Work, read_kept_parts
 from hlsgen.schedule.names import function_name
@@ -119,17 +119,29 @@ def _compiled(component: Component, careful: bool = False) -> _Compiled:
         import llvmlite.binding  # noqa: F401
     except (ImportError, OSError):
         raise ToolError(NO_LLVM) from None
-    front = compile_to_ir(
-        component.files,
-        include_folders=component.include_folders,
-        predefined=predefined_macros(component.target.part, component.target.version),
-        defines=component.defines,
-        flags=component.flags,
-        directives=component.directives,
-    )
+    try:
+        front = compile_to_ir(
+            component.files,
+            include_folders=component.include_folders,
+            predefined=predefined_macros(component.target.part, component.target.version),
+            defines=component.defines,
+            flags=component.flags,
+            directives=component.directives,
+        )
+    except SourceError as error:
+        raise _with_ignored(error, component.ignored) from None
     parts = tuple(parts_of(front.ir, component.top, front.pragmas))
     defined = frozenset(module_text(front.ir).functions)
     return _Compiled(front=replace(front, ir=""), parts=parts, defined=defined)
+
+
+def _with_ignored(error: SourceError, ignored: Sequence[str]) -> SourceError:
+    """The error with what the project says and is not obeyed, which may be flags that the code needs."""
+    if not ignored:
+        return error
+    first, *others = error.problems
+    what = "; ".join(ignored[:SHOWN_UNREAD])
+    return SourceError([replace(first, fix=f"{first.fix} ({what})"), *others])
 
 
 def _work(component: Component, compiled: _Compiled) -> list[Work]:

@@ -18,11 +18,17 @@ def bank_use(use: PortUse) -> BankUse:
         interval=use.interval,
         runtime=use.runtime,
         storage=use.memory.storage,
+        neighbours=use.neighbours,
     )
 
 
 def says_port(use: PortUse) -> str:
     """Why a bank's ports keep the II up."""
+    if use.memory.storage == "axi":
+        return (
+            f"the AXI port {use.memory.name} carries a word each way in a cycle, and an iteration reads "
+            f"{use.reads} and writes {use.writes}"
+        )
     indices = " at indices that stay run-time" if use.runtime else ""
     both = use.ports[2]
     return (

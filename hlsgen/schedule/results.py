@@ -41,6 +41,8 @@ class BankUse:
     runtime: bool
     """Whether indices into split dimensions stay run-time."""
     storage: str
+    neighbours: bool = False
+    """Whether words of an AXI port lie side by side that the tool may take for a wide one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,10 +3,12 @@ loops and procedures among them. None is run.
 
 What stands in a branch counts if all branches say the same, or if it asks for a variable that is not there;
 `foreach` counts over a list that is written out, a procedure where it is called. Other loops do not count.
+Variables of the environment are those of this process, as they are of a tool that is started in its place.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +31,8 @@ _MATTERS = re.compile(
     r"|config_(?:array_partition|compile|dataflow|interface|op|schedule|storage|unroll)|set_directive_\w+)\b"
 )
 _UNLESS = re.compile(r"!\s*\[\s*info\s+exists\s+(?:::)?(\w+)\s*\]")
+_EXISTS = re.compile(r"(!?)\s*\[\s*info\s+exists\s+(?:::)?(env\(\w+\))\s*\]")
+_NEEDED = re.compile(r"\$\{?(?:::)?env\((\w+)\)")
 _SET = re.compile(r"\b(?:set|append|lappend|incr|foreach)\s+(\w+)")
 
 
@@ -45,12 +49,13 @@ class ReadCommand:
 class ScriptReader:
     """What is read of a script and of those that it sources, in the order of commands.
 
-    variables: the values that are known where it is read. outside: the script's own, while a procedure is
-    read. procedures: the commands that made them. count: of commands so far.
+    variables: the values that are known where it is read, those of the environment among them. outside: the
+    script's own, while a procedure is read. procedures: the commands that made them. count: of commands so
+    far.
     """
 
     script: Path
-    variables: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=lambda: _environment(os.environ))
     outside: dict[str, str] | None = None
     procedures: dict[str, ReadCommand] = field(default_factory=dict)
     count: int = 0
@@ -125,7 +130,8 @@ class ScriptReader:
             return
         before, outside = dict(self.variables), self.outside
         self.outside = before if outside is None else outside
-        self._know(values)
+        environment = {name: value for name, value in before.items() if name.startswith("env(")}
+        self._know({**environment, **values})
         yield from self._body(body, made, depth)
         self.outside = outside
         changed = _SET.findall(body) if re.search(r"\b(?:global|upvar|uplevel)\b|::", body) else ()
@@ -140,6 +146,7 @@ class ScriptReader:
             if unless[1] not in self.variables:
                 yield from self._body(words[2], read, depth)
             return
+        words = self._without_known(words)
         bodies, complete = _bodies_of(words)
         before = dict(self.variables)
         known = dict(before)
@@ -155,6 +162,18 @@ class ScriptReader:
         elif any(said):
             yield from self._left_out(read, "\n".join(bodies))
 
+    def _without_known(self, words: Sequence[str]) -> Sequence[str]:
+        """The branches of `if` without those that are never run for what the environment has, or has not."""
+        while len(words) > 2 and words[0] in ("if", "elseif"):
+            asked = _EXISTS.fullmatch(words[1].strip())
+            body = 3 if words[2] == "then" else 2
+            if asked is None or len(words) <= body:
+                return words
+            if (asked[2] in self.variables) != bool(asked[1]):
+                return ["else", words[body]]
+            words = words[body + 1 :]
+        return words
+
     def _left_out(self, read: ReadCommand, text: str) -> Iterator[ReadCommand]:
         """What is said of a body that is not read, if it has commands that matter, or calls of procedures
         that have."""
@@ -169,6 +188,19 @@ class ScriptReader:
         """Make these the known values, for the commands that are being read as well."""
         self.variables.clear()
         self.variables.update(variables)
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """The values of the environment's variables by the names that scripts have for them: `env(HOME)`."""
+    return {f"env({name})": value for name, value in variables.items()}
+
+
+def only_a_run_could_tell(value: str) -> str:
+    """Why a value is not known that has signs of what is evaluated."""
+    needed = _NEEDED.search(value)
+    if needed:
+        return f"for which {needed[1]} is not set in the environment,"
+    return "a value of which only a run could tell"
 
 
 def _with_whole_brackets(words: Sequence[str]) -> list[str]:

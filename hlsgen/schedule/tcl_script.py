@@ -20,7 +20,7 @@ from hlsgen.designfile.tcl_commands import TclCommand
 from hlsgen.designfile.text_files import refuse
 from hlsgen.schedule.configuration import CLOCK, FILE, FLAGS, FLOW, PART, TOP, UNCERTAINTY, Configuration
 from hlsgen.schedule.directives import directives_of
-from hlsgen.schedule.tcl_reader import EVALUATED, ReadCommand, ScriptReader
+from hlsgen.schedule.tcl_reader import EVALUATED, ReadCommand, ScriptReader, only_a_run_could_tell
 
 KEPT = "script.tcl"
 """What the tool calls the script that it keeps in a solution."""
@@ -190,14 +190,14 @@ class _State:
         if said == "[get_files]":
             self.project[FILE] = []
         elif EVALUATED.search(said):
-            self._leave(read, f"{read.command.name}, a value of which only a run could tell")
+            self._leave(read, f"{read.command.name}, {only_a_run_could_tell(said)}")
         else:
             kept = self.project.get(FILE, [])
             self.project[FILE] = [(line, name) for line, name in kept if name not in said.split()]
 
     def _say(self, where: dict[str, list[tuple[int, str]]], key: str, value: str, read: ReadCommand) -> None:
         if EVALUATED.search(value):
-            self._leave(read, f"{read.command.name}, a value of which only a run could tell")
+            self._leave(read, f"{read.command.name}, {only_a_run_could_tell(value)}")
         else:
             where[key] = [*where.get(key, ()), (read.command.line, value.strip())]
 

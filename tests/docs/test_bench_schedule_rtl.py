@@ -209,7 +209,8 @@ def test_of_two_files_with_its_top_the_one_that_fits_is_its_source(rtl: Any, tmp
 
 def test_copies_reported_and_logged_designs_are_not_found_again(rtl: Any, tmp_path: Path) -> None:
     first = written(tmp_path, "prj/solution1/syn/verilog", sums=top())
-    for copy in ("prj/solution1/impl/ip/hdl/verilog", "ip_repo/sums/hdl/verilog"):
+    copies = ("impl/ip/hdl/verilog", "sim/verilog")
+    for copy in (*(f"prj/solution1/{copy}" for copy in copies), "ip_repo/sums/hdl/verilog"):
         shutil.copytree(first, tmp_path / copy)
     written(tmp_path, "old", sums=top().replace("Vitis HLS", "Vivado(TM) HLS"))
     assert rtl.find_rtl(tmp_path) == [tmp_path / "prj/solution1/impl/ip/hdl/verilog"]

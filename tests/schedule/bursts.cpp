@@ -250,3 +250,29 @@ extern "C" void windows(const float *image, const float *bias, float *out) {
             out[f * 280 + i] = sum;
         }
 }
+
+// five words side by side, an odd number
+extern "C" void five_from_anywhere(const int* from, int to[512], const int begins[512]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface ap_memory port=begins
+#pragma HLS interface m_axi port=from bundle=first
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        int sum = 0;
+        for (int k = 0; k < 5; ++k) sum ^= from[begins[i] + k];
+        to[i] = sum;
+    }
+}
+
+// two arrays by one port
+extern "C" void sum_of_one_port(const int* one, const int* other, int* to, int words) {
+#pragma HLS interface m_axi port=one bundle=first
+#pragma HLS interface m_axi port=other bundle=first
+#pragma HLS interface m_axi port=to bundle=first
+work:
+    for (int i = 0; i < words; ++i) {
+#pragma HLS pipeline
+        to[i] = one[i] + other[i];
+    }
+}

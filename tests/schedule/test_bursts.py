@@ -97,8 +97,22 @@ def test_words_that_a_flattened_loop_moves_do_not_stay() -> None:
     """xz-bruh-bwe/EE_278, 2023.1: the bias and all of a window in each iteration, II 26 and 51."""
     loop = schedules("2023.1", True)["windows"]
     assert loop.trips == 6 * 280
-    assert (loop.interval, loop.estimate) == (None, 6), loop.reasons
+    assert (loop.interval, loop.likely) == (6, 6), loop.reasons
     assert not any("stay" in reason for reason in loop.reasons)
+
+
+def test_words_that_may_come_to_be_wide_ones_are_told_apart() -> None:
+    """In the flow of kernels four words side by side may be one word; in that of IP there are no wide words,
+    and of several arrays' words there never are (tiagolascasas/heterogeneous-vitis-apps, 2024.1: II 2)."""
+    for function, kernel_flow, decided in [
+        ("from_anywhere", True, None),
+        ("from_anywhere", False, 4),
+        ("five_from_anywhere", True, 5),
+        ("sum_of_one_port", True, 2),
+    ]:
+        loop = schedules("2024.1", kernel_flow)[function]
+        assert (loop.interval, loop.likely) == (decided, decided or 4), (function, loop.reasons)
+        assert any("carries a word each way in a cycle" in reason for reason in loop.reasons)
 
 
 def test_a_project_says_how_wide_words_may_become() -> None:

@@ -67,6 +67,7 @@ CASES = [
     (with_bank(interval=2, reads=0, writes=4, together=4), Ground.WRITES),
     (with_bank(interval=2, reads=4, together=4, runtime=True), Ground.RUN_TIME),
     (with_bank(interval=2, reads=2, storage="axi"), Ground.AXI),
+    (with_bank(interval=2, reads=2, storage="axi", neighbours=True), Ground.AXI_NEIGHBOURS),
     (with_bank(storage="axi"), Ground.MET_AXI),
     (replace(LOOP, kept_calls=("dense", "shift")), Ground.MET_CALLS),
     (with_bank(writes=1, together=2), Ground.MET_SHARED),

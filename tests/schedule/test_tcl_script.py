@@ -10,6 +10,7 @@ import pytest
 from hlsgen.base.errors import DesignError
 from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.directives import Directive
+from hlsgen.schedule.kernels import schedule_component
 from hlsgen.schedule.tcl_script import read_script, solution_scripts
 
 SCRIPT = """# two solutions of a project
@@ -373,3 +374,49 @@ def test_what_is_not_read_is_said_where_something_lacks(tmp_path: Path) -> None:
     )
     with pytest.raises(DesignError, match=r"has no part; .*settings.tcl, which is not there, is not obeyed"):
         kernels(tmp_path, text)
+
+
+IN_THE_ENVIRONMENT = """set root ${::env(CORE_ROOT)}
+proc add {name} { add_files $name.cpp -cflags "-I$::env(CORE_ROOT)/inc -DFAST" }
+set_top f
+add f
+open_solution s
+if {[info exists ::env(PART_NAME)]} { set_part $::env(PART_NAME) } else { set_part xc7z020clg400-1 }
+create_clock -period 10
+if {![info exists env(FAST_CLOCK)]} { create_clock -period 5 }
+"""
+
+
+def test_variables_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """finn-hlslib's scripts find its headers in $::env(FINN_HLS_ROOT)."""
+    monkeypatch.setenv("CORE_ROOT", "/opt/core")
+    monkeypatch.delenv("PART_NAME", raising=False)
+    monkeypatch.delenv("FAST_CLOCK", raising=False)
+    (found,) = kernels(tmp_path, IN_THE_ENVIRONMENT)
+    assert found.include_folders == (Path("/opt/core/inc"),) and found.defines == {"FAST": "1"}
+    assert (found.target.part, found.target.clock_ns, found.ignored) == ("xc7z020clg400-1", 5.0, ())
+    monkeypatch.setenv("PART_NAME", "xczu7ev-ffvc1156-2-e")
+    monkeypatch.setenv("FAST_CLOCK", "")
+    (found,) = kernels(tmp_path, IN_THE_ENVIRONMENT)
+    assert (found.target.part, found.target.clock_ns) == ("xczu7ev-ffvc1156-2-e", 10.0)
+
+
+def test_what_the_environment_lacks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CORE_ROOT", raising=False)
+    (found,) = kernels(tmp_path, IN_THE_ENVIRONMENT)
+    assert [one.partition(": ")[2] for one in found.ignored] == [
+        "add_files, for which CORE_ROOT is not set in the environment, is not obeyed"
+    ]
+    (tmp_path / "f.cpp").write_text('#include "core.h"\nvoid f() {}\n', encoding="utf-8")
+    with pytest.raises(DesignError, match=r"'core.h' file not found(.|\n)*CORE_ROOT is not set"):
+        schedule_component(found)
+
+
+def test_a_script_sets_a_variable_of_the_environment(tmp_path: Path) -> None:
+    """Both of its names are one."""
+    (found,) = kernels(
+        tmp_path,
+        "set ::env(MY_PART) xc7z020clg400-1\nset_top f\nadd_files f.cpp\nopen_solution s\n"
+        "set_part $env(MY_PART)\ncreate_clock -period 10\n",
+    )
+    assert found.target.part == "xc7z020clg400-1"

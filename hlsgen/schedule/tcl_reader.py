@@ -146,8 +146,7 @@ class ScriptReader:
             if unless[1] not in self.variables:
                 yield from self._body(words[2], read, depth)
             return
-        words = self._without_known(words)
-        bodies, complete = _bodies_of(words)
+        bodies, complete = _bodies_of(self._without_known(words))
         before = dict(self.variables)
         known = dict(before)
         each: list[list[ReadCommand]] = []

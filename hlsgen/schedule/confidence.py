@@ -21,6 +21,7 @@ class Ground(StrEnum):
     """What an II rests on."""
 
     END = "the cycle in which the condition that ends the loop is known"
+    SUM = "one floating-point addition between two iterations"
     FLOATS = "floating-point cores between two iterations"
     CHAIN = "a chain of registers between two iterations"
     MEMORY = "a word of a memory that one iteration leaves to another"
@@ -74,6 +75,7 @@ LEAST_RIGHT = 0.75
 
 RECORDS: Mapping[Ground, Record] = {
     Ground.END: Record(loops=7, right=6, owners=6),
+    Ground.SUM: Record(loops=8, right=8, owners=4),
     Ground.FLOATS: Record(loops=15, right=7, owners=10, share=0.55),
     Ground.CHAIN: Record(loops=7, right=3, owners=5),
     Ground.MEMORY: Record(loops=8, right=2, owners=4, share=0.31),
@@ -100,7 +102,8 @@ at. benchmarks/schedule_folds.py prints it.
 
 Words of AXI ports are two reasons since: what was wrong of them in those sets were such as lie side by side,
 or has been mended, so that AXI_NEIGHBOURS has all of those sets, and AXI the loops of the twentieth to the
-twenty-third as they came out, of at least so many owners.
+twenty-third as they came out, of at least so many owners. A sum that waits for one addition alone is its own
+reason as well: SUM has what was looked at, since all of it was right, and FLOATS all floats of those sets.
 """
 
 
@@ -119,8 +122,11 @@ def _recurring(loop: LoopSchedule) -> Iterator[Ground]:
     elif recurrence.through != "register":
         yield Ground.ASSUMED if recurrence.assumed else Ground.MEMORY
     else:
-        floats = any(step.kind in FLOATS for step in recurrence.steps)
-        yield Ground.FLOATS if floats else Ground.CHAIN
+        kinds = [step.kind for step in recurrence.steps if step.kind not in WIRES]
+        if len(kinds) == 1 and kinds[0] in ADDITIONS:
+            yield Ground.SUM
+        else:
+            yield Ground.FLOATS if any(kind in FLOATS for kind in kinds) else Ground.CHAIN
 
 
 def _of_ports(loop: LoopSchedule) -> Iterator[Ground]:
@@ -137,6 +143,9 @@ def _of_ports(loop: LoopSchedule) -> Iterator[Ground]:
             yield Ground.PORTS_UNASKED if loop.automatic else Ground.PORTS
 
 
+ADDITIONS = frozenset({"fadd", "fsub"})
+WIRES = frozenset({"phi", "register_read", "register_write"})
+"""What a chain begins and ends with, and takes no core."""
 AXI_STORAGE = "axi"
 PORTS = 2
 """Of most memories."""

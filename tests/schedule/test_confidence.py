@@ -58,7 +58,8 @@ def with_bank(*, automatic: bool = False, interval: int = 1, **bank: object) -> 
 CASES = [
     (LOOP, Ground.MET),
     (waiting("phi", "select", "add"), Ground.CHAIN),
-    (waiting("phi", "fadd"), Ground.FLOATS),
+    (waiting("phi", "fadd", "register_write"), Ground.SUM),
+    (waiting("phi", "fmul", "fadd"), Ground.FLOATS),
     (waiting("load", "add", "store", through="sum"), Ground.MEMORY),
     (waiting("load", "add", "store", through="sum", assumed=True), Ground.ASSUMED),
     (waiting("icmp", through=END), Ground.END),

@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
+from hlsgen.base.errors import DesignError
 from hlsgen.designfile.text_files import refuse
 from hlsgen.designfile.validation import shown
 from hlsgen.vendor.report import MOST, Loop, Module, Range, Stage, SynthesisReport
@@ -19,6 +20,9 @@ from hlsgen.vendor.xml_tree import read_tree
 
 NAMES = {"BRAM_18K": "bram18", "DSP": "dsp", "DSP48E": "dsp", "FF": "ff", "LUT": "lut", "URAM": "uram"}
 OPEN = {"", "-", "-1", "?", "undef", "~0", "inf", "no", "none", "N/A"}
+SUMMARY = "csynth.xml"
+"""The file of the whole design."""
+MOST_MODULES = 2_000
 WHOLE = "let csynth run again and name its csynth.xml"
 
 
@@ -138,27 +142,45 @@ class _Reader:
         return self.real(text, "EstimatedClockPeriod")
 
     def modules(self, root: ET.Element) -> Iterator[Module]:
-        """Every function in ModuleInformation, which only csynth.xml has."""
-        for element in root.findall("ModuleInformation/Module"):
-            name = (element.findtext("Name") or "").strip() or "?"
-            area = element.find("AreaEstimates/Resources")
-            resources = {} if area is None else self.resources(area)
-            performance = element.find("PerformanceEstimates")
-            if performance is None:
-                yield Module(name=name, resources=resources)
+        """Every function: of the ModuleInformation of csynth.xml, or, up to 2020.1, where that has the top
+        alone, of the files beside it."""
+        told = root.findall("ModuleInformation/Module")
+        for element in told:
+            yield self._module((element.findtext("Name") or "").strip() or "?", element)
+        if not told and self.path.name == SUMMARY:
+            yield from self._modules_beside()
+
+    def _modules_beside(self) -> Iterator[Module]:
+        """The functions that have a report of their own in the folder; damaged ones are left out."""
+        for path in sorted(self.path.parent.glob(f"*_{SUMMARY}"))[:MOST_MODULES]:
+            try:
+                root = read_tree(path)
+                name = (root.findtext("UserAssignments/TopModelName") or "").strip()
+                module = _Reader(path)._module(name, root) if root.tag == "profile" and name else None
+            except DesignError:
                 continue
-            latency, interval = self.cycles(performance)
-            overall = "SummaryOfOverallLatency"
-            yield Module(
-                name=name,
-                resources=resources,
-                latency=latency,
-                interval=interval,
-                loops=tuple(self.loops(performance)),
-                pipeline=(performance.findtext(f"{overall}/PipelineType") or "").strip(),
-                depth=self.most(performance.find(f"{overall}/PipelineDepth"), "PipelineDepth"),
-                estimated_clock_ns=self.estimated(performance),
-            )
+            if module is not None:
+                yield module
+
+    def _module(self, name: str, element: ET.Element) -> Module:
+        area = element.find("AreaEstimates/Resources")
+        resources = {} if area is None else self.resources(area)
+        performance = element.find("PerformanceEstimates")
+        if performance is None:
+            return Module(name=name, resources=resources)
+        latency, interval = self.cycles(performance)
+        overall = "SummaryOfOverallLatency"
+        kind = performance.findtext(f"{overall}/PipelineType") or performance.findtext("PipelineType")
+        return Module(
+            name=name,
+            resources=resources,
+            latency=latency,
+            interval=interval,
+            loops=tuple(self.loops(performance)),
+            pipeline=(kind or "").strip(),
+            depth=self.most(performance.find(f"{overall}/PipelineDepth"), "PipelineDepth"),
+            estimated_clock_ns=self.estimated(performance),
+        )
 
     def loops(self, performance: ET.Element) -> Iterator[Loop]:
         """Loops and the loops within them: the elements that have a trip count."""

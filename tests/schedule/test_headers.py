@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.support.header_programs import compile_program, reference_include, run
 from tests.support.schedule_headers import compile_with_schedule_headers, needs_clang
-from tests.support.schedule_ir import front_end_of, needs_llvm
+from tests.support.schedule_ir import body, front_end_of, needs_llvm
 
 PAIRS = (
     ("ap_int<7>", "ap_uint<9>"),
@@ -275,6 +275,13 @@ def test_parts_of_floating_point_numbers(tmp_path: Path) -> None:
     assert found[1] == "0 -3 3fc4000000000000 0.15625"
     assert found[2] == "0 3e00 1.5 1.625"
     assert found[3] == "10 -2"
+
+
+@needs_llvm
+def test_a_value_behind_a_register(tmp_path: Path) -> None:
+    """farouk527/Projet_HLS_optimisation: the library's `reg`, which is called by its name alone."""
+    source = "#include <utils/x_hls_utils.h>\nusing namespace hls;\nint twice(int x) { return reg(x + x); }\n"
+    assert "call" in body(front_end_of(tmp_path, source).ir, "twice")
 
 
 @needs_llvm

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,26 @@ def test_csynth(tmp_path: Path, version: str) -> None:
         Range(low=9, high=541),
     )
     assert (inner.ii, inner.depth) == (1, 12)
+
+
+def test_up_to_2020_1_each_function_has_a_file_of_its_own(tmp_path: Path) -> None:
+    """farouk527/Projet_HLS_optimisation: csynth.xml has the top alone. A damaged one of them is left out."""
+    whole = vendor_reports.csynth(version="2020.1")
+    modules = re.search(r"<ModuleInformation>.*</ModuleInformation>\n", whole, re.DOTALL)
+    assert modules is not None
+    loops = "<SummaryOfLoopLatency><row_col><TripCount>1024</TripCount><PipelineII>16</PipelineII>"
+    loops += "<PipelineDepth>167</PipelineDepth></row_col></SummaryOfLoopLatency></PerformanceEstimates>"
+    alone = whole.replace(modules[0], "").replace("</PerformanceEstimates>", loops)
+    inner = alone.replace("<TopModelName>conv<", "<TopModelName>matmul<")
+    (tmp_path / "matmul_csynth.xml").write_text(inner, encoding="utf-8")
+    (tmp_path / "conv_csynth.xml").write_text(alone, encoding="utf-8")
+    (tmp_path / "lost_csynth.xml").write_text(without_last_line(alone), encoding="utf-8")
+    found = read(tmp_path, alone)
+    assert [(one.name, one.resources, one.loops[0].ii) for one in found.modules] == [
+        ("conv", FIGURES, 16),
+        ("matmul", FIGURES, 16),
+    ]
+    assert [loop.name for loop in found.loops] == ["row_col", "row_col"]
 
 
 @pytest.mark.parametrize("latency", ["undef", "?", "-"])

@@ -1,6 +1,7 @@
 // Copyright the hlsgen authors. Licensed under the Apache License, Version 2.0.
 //
 // hls::numeric_limits: the extremes of built-in, ap_ and half numbers. fp_struct: the parts of a floating-point number.
+// reg: a value behind a register, which is a function of its own to the tool.
 #ifndef HLSGEN_SCHEDULE_X_HLS_UTILS_H
 #define HLSGEN_SCHEDULE_X_HLS_UTILS_H
 
@@ -43,6 +44,13 @@ public:
 };
 
 }  // namespace hls
+
+template <class T_>
+T_ reg(T_ value) {
+#pragma HLS inline off
+#pragma HLS interface ap_none register port = value
+    return value;
+}
 
 // The sign, exponent and fraction of a floating-point number.
 template <class T_, class BITS_, int EXPONENT_, int FRACTION_, int BIAS_>

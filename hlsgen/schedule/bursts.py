@@ -190,7 +190,7 @@ class PortRequests:
                 _divide(region, chains[0][0], nest.iterations(covered), nest.iterations(len(nest.loops)))
             if covered:
                 chains = [_widened(region, chains[0], addresses, self._rules.widest)]
-            if any(_may_be_wide(chain, self._rules.widest) for chain in chains):
+            if len(chains) == 1 and _may_be_wide(chains[0], self._rules.widest):
                 region.neighbours.add(bundle)
             _in_turn(region, chains)
 
@@ -270,8 +270,8 @@ def _widest(chain: Chain, widest: int) -> int:
 
 
 def _may_be_wide(chain: Chain, widest: int) -> bool:
-    """Whether some words of a chain may come to be a wide one where another release sees more of it: of an
-    odd number of words no wide ones are made."""
+    """Whether some words of a port's only chain may come to be a wide one where another release sees more of
+    it: of an odd number of words no wide ones are made, and of several places of a port no bursts."""
     return len(chain) % 2 == 0 and _widest(chain, widest) >= 2 * chain[0].bytes and not chain[0].asked.alone
 
 

@@ -265,6 +265,17 @@ work:
     }
 }
 
+// two words each of two rows: no burst
+extern "C" void windows_of_four(const int* image, int to[512]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=image bundle=first
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        to[i] = image[2 * i] ^ image[2 * i + 1] ^ image[2 * i + 1024] ^ image[2 * i + 1025];
+    }
+}
+
 // two arrays by one port
 extern "C" void sum_of_one_port(const int* one, const int* other, int* to, int words) {
 #pragma HLS interface m_axi port=one bundle=first

@@ -108,6 +108,7 @@ def test_words_that_may_come_to_be_wide_ones_are_told_apart() -> None:
         ("from_anywhere", True, None),
         ("from_anywhere", False, 4),
         ("five_from_anywhere", True, 5),
+        ("windows_of_four", True, 4),
         ("sum_of_one_port", True, 2),
     ]:
         loop = schedules("2024.1", kernel_flow)[function]

@@ -15,8 +15,9 @@ from hlsgen.base.errors import DesignError
 from hlsgen.designfile.tcl_commands import TclCommand, commands
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.schedule.directives import Directive, directives_of
+from hlsgen.schedule.languages import is_code
 from hlsgen.schedule.tcl_script import options_said
-from hlsgen.vendor.project_files import CODE, Finder, bases_of, sorted_flags
+from hlsgen.vendor.project_files import Finder, bases_of, sorted_flags
 from hlsgen.vendor.report import Stage, SynthesisReport
 from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution, read_inputs
 from hlsgen.vendor.synthesis_messages import SynthesisMessages, read_messages
@@ -189,7 +190,7 @@ def read_logged(path: Path, root: Path) -> VendorSolution:
         refuse(path, "tells of no synthesis that came to its end", "keep the log of one that did")
     script = list(commands(path, "\n".join(map(_quoted, run.script))))
     finder = Finder(root, [path.parent, *bases_of(root, path.parent)])
-    sources = {name: finder.find(name) for name in run.analysed if Path(name).suffix.lower() in CODE}
+    sources = {name: finder.find(name) for name in run.analysed if is_code(name)}
     added = [line for line in run.script if line.startswith("add_files")]
     flags = sorted_flags([flag for line in added for flag in _FLAG.findall(line)])
     if not added:  # a session of the tool's window names no files: the project beside the log does

@@ -12,7 +12,8 @@ from hlsgen.base.errors import DesignError
 from hlsgen.designfile.tcl_commands import commands
 from hlsgen.designfile.text_files import read_text
 from hlsgen.schedule.directives import Directive, configured_directives, directives_of
-from hlsgen.vendor.project_files import CODE, CompilerFlags
+from hlsgen.schedule.languages import is_code
+from hlsgen.vendor.project_files import CompilerFlags
 from hlsgen.vendor.schedule_report import SourcePlace
 from hlsgen.vendor.solution import SolutionInputs, read_inputs
 
@@ -171,7 +172,7 @@ def _with_included(path: Path) -> list[Path]:
 
 
 def _is_source(path: Path) -> bool:
-    plain = path.suffix in CODE and path.is_file() and not path.is_symlink()
+    plain = is_code(path) and path.is_file() and not path.is_symlink()
     return plain and not _TEST_BENCH.search(_COMMENT.sub(" ", text_of(path)))
 
 

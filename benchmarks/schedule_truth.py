@@ -14,8 +14,9 @@ from pathlib import Path
 
 from schedule_trips import WrittenTrips
 
+from hlsgen.schedule.languages import is_code
 from hlsgen.vendor.pragma_report import ReportedPragma
-from hlsgen.vendor.project_files import CODE, Finder, bases_of
+from hlsgen.vendor.project_files import Finder, bases_of
 from hlsgen.vendor.schedule_report import SourcePlace
 from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution
 
@@ -77,7 +78,7 @@ def with_sources_beside(solution: VendorSolution, root: Path) -> VendorSolution:
 
 
 def _is_source(path: Path, root: Path) -> bool:
-    if path.suffix not in CODE or _NO_SOURCE.search(path.name) or not path.is_file():
+    if not is_code(path) or _NO_SOURCE.search(path.name) or not path.is_file():
         return False
     return path.resolve().is_relative_to(root.resolve())
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.directives import Directive, configured_directives
+from hlsgen.schedule.languages import is_code
 from hlsgen.schedule.platforms import platform_named
 
 MAX_CONFIG_BYTES = 1 << 20
@@ -92,7 +93,8 @@ class Configuration:
 
     def component(self) -> Component:
         """The kernel. Raises DesignError: it is of none, or a value cannot be read."""
-        files = [*self.all(FILE), *(name for name, _ in self.flags_of_files())]
+        named = [*self.all(FILE), *(name for name, _ in self.flags_of_files())]
+        files = [name for name in named if is_code(name)]  # `syn.file=fir.h` lists what the editor shows
         if not files:
             raise self._lacks(FILE)
         text = " ".join(self.lines_of_flags())

@@ -20,11 +20,11 @@ from hlsgen.designfile.tcl_commands import TclCommand
 from hlsgen.designfile.text_files import refuse
 from hlsgen.schedule.configuration import CLOCK, FILE, FLAGS, FLOW, PART, TOP, UNCERTAINTY, Configuration
 from hlsgen.schedule.directives import directives_of
+from hlsgen.schedule.languages import is_code
 from hlsgen.schedule.tcl_reader import EVALUATED, ReadCommand, ScriptReader, only_a_run_could_tell
 
 KEPT = "script.tcl"
 """What the tool calls the script that it keeps in a solution."""
-CODE = (".c", ".cc", ".cpp", ".cxx", ".c++")
 _OPTION = re.compile(r"-([A-Za-z_]\w*)(?:=(.*))?$", re.DOTALL)
 _CONFIG = "config_"
 
@@ -178,7 +178,7 @@ class _State:
             return
         names = " ".join([*loose, *filter(None, [options.get("blackbox")])]).split()
         for name in names:
-            if name != "[list" and Path(name.rstrip("]")).suffix.lower() in CODE:
+            if name != "[list" and is_code(name.rstrip("]")):
                 self._say(self.project, FILE, name.rstrip("]") if names[0] == "[list" else name, read)
         if options.get("cflags"):
             self._say(self.project, FLAGS, options["cflags"], read)

@@ -18,7 +18,6 @@ from hlsgen.designfile.tcl_commands import TclCommand
 from hlsgen.designfile.text_files import read_text
 from hlsgen.vendor.xml_tree import read_tree
 
-CODE = (".c", ".cc", ".cpp", ".cxx", ".c++")
 MOST_FILES = 2_000
 
 

@@ -16,12 +16,12 @@ from hlsgen.designfile.tcl_commands import TclCommand, commands
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.schedule.configuration import FILE, TOP, Configuration
 from hlsgen.schedule.directives import Directive, directives_of
+from hlsgen.schedule.languages import is_code
 from hlsgen.schedule.tcl_script import options_said
 from hlsgen.vendor.configurations import configurations
 from hlsgen.vendor.csynth import read_csynth
 from hlsgen.vendor.pragma_report import ReportedPragma, read_pragmas
 from hlsgen.vendor.project_files import (
-    CODE,
     MOST_FILES,
     CompilerFlags,
     Finder,
@@ -200,7 +200,7 @@ def _named(
     """
     found: list[ProjectFile] = []
     for files in _lists(folder, script, configured):
-        code = [file for file in files if Path(file.name).suffix.lower() in CODE][:MOST_FILES]
+        code = [file for file in files if is_code(file.name)][:MOST_FILES]
         if any(finder.find(file.name) for file in code):
             return code
         found = found or code

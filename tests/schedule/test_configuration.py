@@ -140,6 +140,19 @@ def test_the_flags_of_a_file_count(tmp_path: Path) -> None:
     assert found.include_folders[-1] == tmp_path / "deep" and found.defines["C"] == "2"
 
 
+def test_headers_that_a_configuration_lists_are_not_compiled(tmp_path: Path) -> None:
+    """Andre-coder/KKNN-FPGA-Verilog-Vitis, as Vitis' own editor writes it: on its own each of them would be
+    a file that defines what the others define."""
+    path = tmp_path / "kernel.cfg"
+    path.write_text(CONFIG.replace("syn.file=a.cpp", "syn.file=knn.h\nsyn.file=a.cpp"), encoding="utf-8")
+    found = read_config(path)
+    assert found is not None and found.files == (tmp_path / "a.cpp", tmp_path / "src/b.cpp")
+    headers = CONFIG.replace("a.cpp", "knn.h").replace("syn.file=src/b.cpp\n", "")
+    path.write_text(headers, encoding="utf-8")
+    with pytest.raises(DesignError, match=r"has no syn\.file"):
+        read_config(path)
+
+
 def test_nothing_of_a_clock_may_be_kept_back(tmp_path: Path) -> None:
     path = tmp_path / "kernel.cfg"
     path.write_text(CONFIG.replace("clock_uncertainty=10%", "clock_uncertainty=0"), encoding="utf-8")

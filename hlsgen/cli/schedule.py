@@ -97,8 +97,8 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
             note(f"{pragma} counts for nothing here")
         for unplaced in kernel.unplaced:
             note(f"{unplaced}; it counts for nothing")
-        for option in kernel.ignored:
-            note(option)
+        for said in (*kernel.ignored, *kernel.moved):
+            note(said)
         for said in kernel.by_first_calls:
             note(f"{said}: scheduled, and its cells counted, by the first call of each function alone")
         if verbose:

@@ -88,3 +88,5 @@ class Component:
     """What a script that makes several of the same function calls it."""
     ignored: tuple[str, ...] = ()
     """Options of its configuration that may change a schedule and are not obeyed, each with its place."""
+    moved: tuple[str, ...] = ()
+    """Names of its configuration that are not there, with what is taken for them."""

@@ -5,10 +5,9 @@ A script of the tool says the same with commands (tcl_script.py), and becomes su
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.directives import Directive, configured_directives
 from hlsgen.schedule.languages import is_code
+from hlsgen.schedule.moved_files import MovedFiles
 from hlsgen.schedule.platforms import platform_named
 
 MAX_CONFIG_BYTES = 1 << 20
@@ -51,6 +51,8 @@ _UNITS = {
 }
 _AMOUNT = re.compile(r"^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z%]*)\s*$", re.IGNORECASE)
 _FREQUENCY = re.compile(r"^\s*([0-9.]+)\s*([mg]?hz)?\s*$", re.IGNORECASE)
+_BACKSLASH = re.compile(r"\\(?=[\w.])")
+"""Of a path as Windows has it; one before a quote or a space is the shell's."""
 _KEY = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$")
 
 
@@ -98,10 +100,11 @@ class Configuration:
         if not files:
             raise self._lacks(FILE)
         text = " ".join(self.lines_of_flags())
-        includes, defines, flags = split_flags(text, self.folder)
+        moved = MovedFiles(self.folder)
+        includes, defines, flags = split_flags(text, moved.include_folder)
         return Component(
             top=self.one(TOP),
-            files=tuple(dict.fromkeys(Path(os.path.normpath(self.folder / name)) for name in files)),
+            files=tuple(dict.fromkeys(map(moved.file, files))),
             target=self.obeyed(
                 Target(
                     part=self._part(),
@@ -116,6 +119,7 @@ class Configuration:
             directives=self.directives,
             solution=self.solution,
             ignored=(*self._ignored(), *self.unread),
+            moved=tuple(f"{self.path}: {one}" for one in dict.fromkeys(moved.told)),
         )
 
     def obeyed(self, target: Target) -> Target:
@@ -280,8 +284,11 @@ def components_of_build(folder: Path, given: Mapping[str, str] | None = None) ->
     return found
 
 
-def split_flags(text: str, folder: Path) -> tuple[tuple[Path, ...], dict[str, str], tuple[str, ...]]:
-    """The include folders (from `folder`), macros and other flags of a compiler's command line.
+def split_flags(
+    text: str, include_folder: Callable[[str], Path]
+) -> tuple[tuple[Path, ...], dict[str, str], tuple[str, ...]]:
+    """The include folders, macros and other flags of a compiler's command line. include_folder: what folder a
+    name means.
 
     Of other flags only the language's standard is kept: what a file asks of the compiler must not reach
     further. Raises DesignError: a quote stays open.
@@ -290,7 +297,7 @@ def split_flags(text: str, folder: Path) -> tuple[tuple[Path, ...], dict[str, st
     defines: dict[str, str] = {}
     flags: list[str] = []
     try:
-        words = iter(shlex.split(text))
+        words = iter(shlex.split(_BACKSLASH.sub("/", text)))
     except ValueError:
         message = f"the flags {text!r} open a quote that nothing closes"
         raise DesignError(Problem(message=message, fix="close it")) from None
@@ -299,7 +306,7 @@ def split_flags(text: str, folder: Path) -> tuple[tuple[Path, ...], dict[str, st
             if word.startswith(option):
                 value = word[2:] or next(words, "")
                 if option == "-I":
-                    includes.append(Path(os.path.normpath(folder / value)))
+                    includes.append(include_folder(value))
                 else:
                     name, _, meaning = value.partition("=")
                     defines[name] = meaning or "1"

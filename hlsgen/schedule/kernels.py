@@ -175,6 +175,7 @@ def _whole(
         dropped=(*compiled.front.dropped, *lost),
         unplaced=compiled.front.unplaced,
         ignored=component.ignored,
+        moved=component.moved,
         too_large=tuple(part.too_large for part in parts if part.too_large),
         by_first_calls=tuple(part.by_first_calls for part in parts if part.by_first_calls and part.loops),
         usage=usage_of(

@@ -205,6 +205,8 @@ class KernelSchedule:
     unplaced: tuple[Unplaced, ...] = ()
     ignored: tuple[str, ...] = ()
     """Options of its configuration that may change a schedule and are not obeyed."""
+    moved: tuple[str, ...] = ()
+    """Names of its configuration that are not there, with what is taken for them."""
     too_large: tuple[str, ...] = ()
     """Why nothing is said of parts of it: of their loops, and of what they take."""
     by_first_calls: tuple[str, ...] = ()
@@ -231,6 +233,7 @@ class KernelSchedule:
             "errors_measured": HELD_OUT.as_json(),
             "unplaced_directives": [str(one) for one in self.unplaced],
             "ignored_options": list(self.ignored),
+            "moved_files": list(self.moved),
             "too_large": list(self.too_large),
             "by_first_calls": list(self.by_first_calls),
         }

@@ -307,7 +307,7 @@ def test_a_tool_that_pipelines_nothing_unasked(folder: Path) -> None:
         written(folder, SCRIPT.format(name="plain", more=more))
         (kernel,) = documented(0, "run_hls.tcl")["kernels"]
         assert {loop["label"] for loop in kernel["loops"]} == labels
-        assert kernel["ignored_options"] == []
+        assert kernel["ignored_options"] == kernel["moved_files"] == []
 
 
 @needs_llvm

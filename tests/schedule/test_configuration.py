@@ -10,6 +10,7 @@ import pytest
 from hlsgen.base.errors import DesignError
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.configuration import amount, components_of_build, read_config, split_flags
+from hlsgen.schedule.moved_files import MovedFiles
 
 
 @pytest.mark.parametrize(
@@ -119,15 +120,53 @@ def test_other_configurations_are_of_no_kernel(tmp_path: Path) -> None:
 
 
 def test_flags_of_a_command_line(tmp_path: Path) -> None:
-    includes, defines, flags = split_flags("-I'a b' -DX=1=2 -D Y -std=gnu++17 -Wall x.cpp", tmp_path)
-    assert includes == (tmp_path / "a b",)
-    assert defines == {"X": "1=2", "Y": "1"}
+    """Folders also as Windows has them."""
+    line = r"-I'a b' -I..\inc\top -DX=1=2 -D Y -DNAME=\"n\" -std=gnu++17 -Wall x.cpp"
+    includes, defines, flags = split_flags(line, MovedFiles(tmp_path / "prj").include_folder)
+    assert includes == (tmp_path / "prj/a b", tmp_path / "inc/top")
+    assert defines == {"X": "1=2", "Y": "1", "NAME": '"n"'}
     assert flags == ("-std=gnu++17",)
+
+
+MOVED = r"""part=xczu7ev-ffvc1156-2-e
+[hls]
+clock=5ns
+syn.top=fir
+syn.file=D:/work/dsp/prj/fir.cpp
+syn.file=E:\other\dsp\lib\taps.cpp
+syn.file=/home/somebody/gone.cpp
+syn.cflags=-ID:/work/dsp/lib/inc -IC:\Xilinx\include
+"""
+
+
+def test_files_of_another_machine_are_found_by_their_ends(tmp_path: Path) -> None:
+    """JJstin/SmartSentry: full paths of the machine on which Vitis' editor wrote them. Each is told; of what
+    is not there by any end the name stays."""
+    project = tmp_path / "dsp/prj"
+    for name in ("dsp/prj/fir.cpp", "dsp/lib/taps.cpp", "dsp/lib/inc/taps.h", "gone.cpp"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("", encoding="utf-8")
+    path = project / "hls_config.cfg"
+    path.write_text(MOVED, encoding="utf-8")
+    found = read_config(path)
+    assert found is not None
+    fir, taps, gone = found.files
+    assert fir.samefile(project / "fir.cpp") and taps.samefile(tmp_path / "dsp/lib/taps.cpp")
+    assert gone == Path("/home/somebody/gone.cpp")  # a last name alone counts in the project's folder only
+    assert found.include_folders[0].samefile(tmp_path / "dsp/lib/inc") and len(found.include_folders) == 2
+    assert found.moved == tuple(
+        f"{path}: {name} is not there: {there} is taken for it"
+        for name, there in [
+            ("D:/work/dsp/lib/inc", found.include_folders[0]),
+            ("D:/work/dsp/prj/fir.cpp", fir),
+            (r"E:\other\dsp\lib\taps.cpp", taps),
+        ]
+    )
 
 
 def test_an_open_quote_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DesignError, match="open a quote that nothing closes"):
-        split_flags("-DNAME='x", tmp_path)
+        split_flags("-DNAME='x", Path)
 
 
 def test_the_flags_of_a_file_count(tmp_path: Path) -> None:

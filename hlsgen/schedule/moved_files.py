@@ -1,0 +1,60 @@
+"""Files and folders that a project names by a path of another machine, which is not here:
+`D:/work/prj/src/fir.cpp` in a configuration that stands in prj.
+
+Where the longest end of such a path leads to one below the project's folder, or one of those around it, that
+one is meant; each is told. The last name alone counts in the project's own folder only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+MOST_ABOVE = 4
+"""Folders around the project's that an end may begin in."""
+MOST_PARTS = 60
+_DRIVE = re.compile(r"[A-Za-z]:/")
+
+
+class MovedFiles:
+    """Where the files are that a project in a folder names; `told` says of which another was taken."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        here = folder.resolve()
+        # not the root: what begins there is the whole name
+        self._above = [above for above in here.parents if above.parent != above][:MOST_ABOVE]
+        self.told: list[str] = []
+
+    def file(self, name: str) -> Path:
+        """The file of a name; what the name says if there is none."""
+        return self._found(name, folder=False)
+
+    def include_folder(self, name: str) -> Path:
+        """The folder of a name; what the name says if there is none."""
+        return self._found(name, folder=True)
+
+    def _found(self, name: str, *, folder: bool) -> Path:
+        plain = name.replace("\\", "/")
+        said = Path(os.path.normpath(self._folder / plain))
+        if not (plain.startswith("/") or _DRIVE.match(plain)) or _is_there(said, folder=folder):
+            return said
+        parts = [part for part in _DRIVE.sub("/", plain).split("/") if part not in ("", ".")]
+        if ".." in parts or len(parts) > MOST_PARTS:
+            return said
+        for at in range(len(parts)):
+            above = self._above if at + 1 < len(parts) else []
+            for base in [self._folder, *above]:
+                found = base.joinpath(*parts[at:])
+                if _is_there(found, folder=folder):
+                    self.told.append(f"{name} is not there: {found} is taken for it")
+                    return found
+        return said
+
+
+def _is_there(path: Path, *, folder: bool) -> bool:
+    try:
+        return path.is_dir() if folder else path.is_file()
+    except (OSError, ValueError):
+        return False

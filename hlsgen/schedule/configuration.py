@@ -51,8 +51,8 @@ _UNITS = {
 }
 _AMOUNT = re.compile(r"^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z%]*)\s*$", re.IGNORECASE)
 _FREQUENCY = re.compile(r"^\s*([0-9.]+)\s*([mg]?hz)?\s*$", re.IGNORECASE)
-_BACKSLASH = re.compile(r"\\(?=[\w.])")
-"""Of a path as Windows has it; one before a quote or a space is the shell's."""
+_BACKSLASH = re.compile(r"('[^']*')|\\(?=[\w.])")
+"""Of a path as Windows has it; one before a quote or a space is the shell's, and within quotes is no sign."""
 _KEY = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$")
 
 
@@ -297,7 +297,7 @@ def split_flags(
     defines: dict[str, str] = {}
     flags: list[str] = []
     try:
-        words = iter(shlex.split(_BACKSLASH.sub("/", text)))
+        words = iter(shlex.split(_BACKSLASH.sub(lambda found: found[1] or r"\\", text)))
     except ValueError:
         message = f"the flags {text!r} open a quote that nothing closes"
         raise DesignError(Problem(message=message, fix="close it")) from None

@@ -2,13 +2,15 @@
 `D:/work/prj/src/fir.cpp` in a configuration that stands in prj.
 
 Where the longest end of such a path leads to one below the project's folder, or one of those around it, that
-one is meant; each is told. The last name alone counts in the project's own folder only.
+one is meant; each is told. The last name alone counts in the project's own folder only. A relative path may
+begin in a folder around the project's as well, in which the tool was run.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 MOST_ABOVE = 4
@@ -37,20 +39,26 @@ class MovedFiles:
 
     def _found(self, name: str, *, folder: bool) -> Path:
         plain = name.replace("\\", "/")
-        said = Path(os.path.normpath(self._folder / plain))
-        if not (plain.startswith("/") or _DRIVE.match(plain)) or _is_there(said, folder=folder):
-            return said
-        parts = [part for part in _DRIVE.sub("/", plain).split("/") if part not in ("", ".")]
-        if ".." in parts or len(parts) > MOST_PARTS:
-            return said
-        for at in range(len(parts)):
-            above = self._above if at + 1 < len(parts) else []
+        for said in (name, plain):
+            if _is_there(self._folder / said, folder=folder):
+                return Path(os.path.normpath(self._folder / said))
+        for end in _ends(plain):
+            above = self._above if "/" in end or end == plain else []
             for base in [self._folder, *above]:
-                found = base.joinpath(*parts[at:])
-                if _is_there(found, folder=folder):
-                    self.told.append(f"{name} is not there: {found} is taken for it")
-                    return found
-        return said
+                if _is_there(base / end, folder=folder):
+                    self.told.append(f"{name} is not there: {base / end} is taken for it")
+                    return base / end
+        return Path(os.path.normpath(self._folder / name))
+
+
+def _ends(name: str) -> Iterator[str]:
+    """The ends of a whole path, the longest first; a relative one has no other than itself."""
+    parts = [part for part in _DRIVE.sub("/", name).split("/") if part not in ("", ".")]
+    if ".." in parts or len(parts) > MOST_PARTS:
+        return
+    whole = name.startswith("/") or _DRIVE.match(name)
+    for at in range(len(parts) if whole else min(1, len(parts))):
+        yield "/".join(parts[at:])
 
 
 def _is_there(path: Path, *, folder: bool) -> bool:

@@ -122,6 +122,8 @@ def test_other_configurations_are_of_no_kernel(tmp_path: Path) -> None:
 def test_flags_of_a_command_line(tmp_path: Path) -> None:
     """Folders also as Windows has them."""
     line = r"-I'a b' -I..\inc\top -DX=1=2 -D Y -DNAME=\"n\" -std=gnu++17 -Wall x.cpp"
+    (tmp_path / "prj").mkdir()
+    (tmp_path / "inc/top").mkdir(parents=True)
     includes, defines, flags = split_flags(line, MovedFiles(tmp_path / "prj").include_folder)
     assert includes == (tmp_path / "prj/a b", tmp_path / "inc/top")
     assert defines == {"X": "1=2", "Y": "1", "NAME": '"n"'}
@@ -162,6 +164,18 @@ def test_files_of_another_machine_are_found_by_their_ends(tmp_path: Path) -> Non
             (r"E:\other\dsp\lib\taps.cpp", taps),
         ]
     )
+
+
+def test_a_tool_that_was_run_in_a_folder_around(tmp_path: Path) -> None:
+    """martmartalb/vitis_hls_brightness_match: config/hls_config.cfg names src/ip/brightness_match.cpp."""
+    for name in ("src/b.cpp", "config/a.cpp"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("", encoding="utf-8")
+    path = tmp_path / "config/kernel.cfg"
+    path.write_text(CONFIG, encoding="utf-8")
+    found = read_config(path)
+    assert found is not None and len(found.moved) == 2  # and the folder src of -I
+    assert found.files[0] == path.with_name("a.cpp") and found.files[1].samefile(tmp_path / "src/b.cpp")
 
 
 def test_an_open_quote_is_refused(tmp_path: Path) -> None:

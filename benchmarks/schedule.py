@@ -33,7 +33,7 @@ from schedule_areas import score as areas_score
 from schedule_logs import find_logs, read_logged, tops_of
 from schedule_rtl import find_rtl, read_emitted
 from schedule_told import FILES, find_told, read_told
-from schedule_truth import Expected, expected_loops, unfit, with_sources_beside
+from schedule_truth import Expected, expected_loops, lacks_header, unfit, with_sources_beside
 
 from hlsgen.base.errors import DesignError
 from hlsgen.schedule.configuration import Configuration
@@ -237,6 +237,8 @@ def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], Sched
         found = schedule(solution) if expected else found
     except Exception as error:  # whatever ends it is a design that it cannot do: counted and shown
         failure = f"{type(error).__name__}: {error}"
+        if lacking := lacks_header(failure, root):
+            return {"left_out": lacking}
     modules = [one.loop.module for one in expected]
     return {
         "failure": failure,

@@ -6,6 +6,7 @@ joined. A report whose lines are not those of the sources is of other sources: s
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +40,17 @@ _PRAGMA = re.compile(r"\s*#\s*pragma\s+HLS\s+(\w+)\s*([^/]*)", re.IGNORECASE)
 _CLONE = re.compile(r"^\d{0,2}")
 _LABEL = re.compile(r"^\s*(?:\{\s*)?([A-Za-z_]\w*)\s*:(?!:)")
 _LOOP_WORD = re.compile(r"\b(for|while|do)\b")
+_NOT_FOUND = re.compile(r"'([^'\n]+)' file not found")
+_C_HEADERS = (
+    "assert complex ctype errno fcntl fenv float inttypes limits locale malloc math memory pthread setjmp "
+    "signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings tgmath time uchar "
+    "unistd wchar wctype"
+)
+_OURS = re.compile(
+    r"(?:ap_|hls_|hls/|utils/x_hls|etc/)|(?:sys|bits|arpa|netinet|CL)/|[^./]+$"
+    rf"|(?:gmp|mpfr|{_C_HEADERS.replace(' ', '|')})\.h$"
+)
+"""Headers of the vendor, the system, C and C++ (which have no end)."""
 _NO_SOURCE = re.compile(r"tb|test|main|host", re.IGNORECASE)
 _KEYWORDS = {"default", "public", "private", "protected", "case"}
 
@@ -61,6 +73,17 @@ def unfit(solution: VendorSolution) -> str:
     if solution.missing or not solution.sources:
         return "sources are not there"
     return ""
+
+
+def lacks_header(failure: str, root: Path) -> str:
+    """Why sources that do not compile are not all there: a header of the project's, or of a library of
+    others, that is nowhere in the checkout. Empty if it is there, or one that hlsgen should have: the
+    vendor's, the system's, C's and C++'s."""
+    missing = _NOT_FOUND.search(failure)
+    if missing is None or _OURS.match(missing[1]):
+        return ""
+    name = missing[1].replace("\\", "/").rpartition("/")[2]
+    return "" if any(root.rglob(glob.escape(name))) else f"a header is not there: {missing[1]}"
 
 
 def with_sources_beside(solution: VendorSolution, root: Path) -> VendorSolution:

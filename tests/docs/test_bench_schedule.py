@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.vendor.solution import VendorSolution
 from tests.support.places import ROOT
 from tests.support.vendor_solutions import SOURCE, csynth, write_solution
 
@@ -102,6 +104,31 @@ def test_reports_of_other_sources_are_left_out(
     folder = write_solution(tmp_path, {**PLAIN, **changes})
     result = bench.compare(folder, tmp_path, ours(bench))
     assert "loops" not in result and why in result["left_out"]
+
+
+@pytest.mark.parametrize(
+    ("header", "outcome"),
+    [
+        ("dace/fpga_device.h", ""),  # cwinogrodzki/PyVectors: of the generator's own library
+        ("lost.h", ""),
+        ("taps.h", "failed"),  # is in the checkout, where hlsgen has to find it
+        ("hls_signal.h", "failed"),
+        ("math.h", "failed"),
+        ("mpfr.h", "failed"),
+        ("vector", "failed"),
+        ("sys/types.h", "failed"),
+    ],
+)
+def test_sources_without_a_header_are_left_out(bench: Any, tmp_path: Path, header: str, outcome: str) -> None:
+    def refused(_: VendorSolution) -> Any:
+        raise DesignError(Problem(message=f"'{header}' file not found", fix="the header"))
+
+    folder = write_solution(tmp_path, {**PLAIN, "lib/taps.h": ""})
+    result = bench.compare(folder, tmp_path, refused)
+    if outcome:
+        assert [row["outcome"] for row in result["loops"]] == [outcome]
+    else:
+        assert result == {"left_out": f"a header is not there: {header}"}
 
 
 def test_listed_pragmas_that_stand_in_the_sources_are_no_reason(bench: Any, tmp_path: Path) -> None:

@@ -189,3 +189,34 @@ extern "C" void absorbed(unsigned long long state[25], const unsigned char in[13
 parent:
     for (unsigned i = 0; i < 17; ++i) state[i] ^= load64(in + 8 * i);
 }
+
+// so is one that multiplies a window, of some seventy instructions (ssramsanjeev/CNN_HLS, 2025.1: II 1)
+typedef unsigned char pixel;
+static void filtered(const pixel in[3][3], const pixel by[3][3], pixel& out) {
+    unsigned short first = 0, second = 0, third = 0;
+    for (int i = 0; i < 3; ++i) {
+        first += in[i][0] * by[i][0];
+        second += in[i][1] * by[i][1];
+        third += in[i][2] * by[i][2];
+    }
+    out = first + second + third;
+}
+extern "C" void sharpened(const pixel windows[126][3][3], const pixel by[3][3], pixel out[126]) {
+parent:
+    for (int i = 0; i < 126; ++i) filtered(windows[i], by, out[i]);
+}
+
+// the loops of one such function are together, whoever calls it
+static void scaled(const int in[64][8], int out[64]) {
+parent:
+    for (int i = 0; i < 64; ++i) {
+        int sum = 0;
+    innermost:
+        for (int j = 0; j < 8; ++j) sum += in[i][j];
+        out[i] = sum;
+    }
+}
+extern "C" void each_scaled(const int in[4][64][8], int out[4][64]) {
+above:
+    for (int k = 0; k < 4; ++k) scaled(in[k], out[k]);
+}

@@ -94,6 +94,18 @@ def test_a_small_function_is_inlined_before_loops_are_looked_at() -> None:
     assert labelled("2022.2")["absorbed", "parent"].likely == 4
 
 
+def test_a_function_that_multiplies_a_window_is_inlined_as_well() -> None:
+    loop = labelled("2024.2")["sharpened", "parent"]
+    assert loop.trips == 126 and not loop.rolled
+
+
+def test_the_loops_of_a_small_function_are_together() -> None:
+    """Whoever calls it: the nest of eight within 64 is pipelined where it stands."""
+    found = labelled("2024.2")
+    assert not {("each_scaled", "above"), ("each_scaled", "innermost")} & found.keys()
+    assert found["each_scaled", "parent"].trips == 4 * 64
+
+
 def test_elements_that_are_constructed_are_no_loop() -> None:
     loop = labelled("2022.1")["initialised", "work"]
     assert loop.likely == 1

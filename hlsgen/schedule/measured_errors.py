@@ -43,18 +43,18 @@ class MeasuredErrors:
 
 
 HELD_OUT = MeasuredErrors(
-    loops=1715,
-    repositories=276,
+    loops=1782,
+    repositories=284,
     ii_decided=76,
     ii_right=90,
     one_right=95,
     above_right=68,
-    above=245,
+    above=251,
     depth_median=0,
     depth_within_90=5,
     chain_ns_median=0.19,
     chain_ns_within_90=1.67,
 )
-"""The eighth and the tenth to the twenty-third score of repositories that nobody had looked at, each with
+"""The eighth and the tenth to the twenty-fourth score of repositories that nobody had looked at, each with
 the method as it was frozen for it: loops added up. Depth and chain: of the loops of the eighteenth to the
 twentieth whose II was right and of which they are told."""

@@ -18,7 +18,17 @@ from pathlib import Path
 
 from hlsgen.designfile.tcl_commands import TclCommand
 from hlsgen.designfile.text_files import refuse
-from hlsgen.schedule.configuration import CLOCK, FILE, FLAGS, FLOW, PART, TOP, UNCERTAINTY, Configuration
+from hlsgen.schedule.configuration import (
+    CLOCK,
+    FILE,
+    FLAGS,
+    FLOW,
+    PART,
+    SHOWN_UNREAD,
+    TOP,
+    UNCERTAINTY,
+    Configuration,
+)
 from hlsgen.schedule.directives import directives_of
 from hlsgen.schedule.languages import is_code
 from hlsgen.schedule.tcl_reader import EVALUATED, ReadCommand, ScriptReader, only_a_run_could_tell
@@ -42,7 +52,8 @@ def read_script(path: Path) -> list[Configuration]:
         state.take(read)
     found = [_from_where_it_is_run(one, name, project) for one, name in state.solutions()]
     if not found:
-        refuse(path, "compiles nothing", "a script of Vitis HLS with set_top and add_files")
+        why = "".join(f"; {one}" for one in [*state.outside, *state.unread][:SHOWN_UNREAD])
+        refuse(path, f"compiles nothing{why}", "a script of Vitis HLS with set_top and add_files")
     return found
 
 

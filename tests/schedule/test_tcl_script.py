@@ -412,6 +412,12 @@ def test_what_the_environment_lacks_is_named(tmp_path: Path, monkeypatch: pytest
         schedule_component(found)
 
 
+def test_a_script_whose_files_the_environment_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CORE_ROOT", raising=False)
+    with pytest.raises(DesignError, match="compiles nothing; .*add_files, for which CORE_ROOT is not set"):
+        kernels(tmp_path, "set_top f\nadd_files $::env(CORE_ROOT)/f.cpp\nopen_solution s\n")
+
+
 def test_a_script_sets_a_variable_of_the_environment(tmp_path: Path) -> None:
     """Both of its names are one."""
     (found,) = kernels(

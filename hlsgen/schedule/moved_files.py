@@ -51,10 +51,17 @@ class MovedFiles:
         return Path(os.path.normpath(self._folder / name))
 
 
+def parts_of(name: str) -> list[str]:
+    """The parts of a path as any machine has it, without its drive; none of one that is no path."""
+    plain = re.sub(r"^[A-Za-z]:", "", name.strip().replace("\\", "/"))
+    parts = [part for part in plain.split("/") if part not in ("", ".")]
+    return [] if len(parts) > MOST_PARTS or "\0" in name else parts
+
+
 def _ends(name: str) -> Iterator[str]:
     """The ends of a whole path, the longest first; a relative one has no other than itself."""
-    parts = [part for part in _DRIVE.sub("/", name).split("/") if part not in ("", ".")]
-    if ".." in parts or len(parts) > MOST_PARTS:
+    parts = parts_of(name)
+    if ".." in parts:
         return
     whole = name.startswith("/") or _DRIVE.match(name)
     for at in range(len(parts) if whole else min(1, len(parts))):

@@ -8,7 +8,6 @@ missing.
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from hlsgen.designfile.tcl_commands import TclCommand
 from hlsgen.designfile.text_files import read_text
+from hlsgen.schedule.moved_files import parts_of
 from hlsgen.vendor.xml_tree import read_tree
 
 MOST_FILES = 2_000
@@ -101,10 +101,7 @@ class Finder:
 
     def find(self, name: str, *, folder: bool = False) -> Path | None:
         """The path; a name of another machine is found by its longest end that is there."""
-        clean = re.sub(r"^[A-Za-z]:", "", name.strip().replace("\\", "/"))
-        parts = [part for part in clean.split("/") if part not in ("", ".")]
-        if not parts or len(parts) > 60 or "\0" in name or "$" in name:
-            return None
+        parts = [] if "$" in name else parts_of(name)
         for end in range(len(parts)):
             for base in self.bases:
                 found = self._inside(base.joinpath(*parts[end:]), folder=folder)

@@ -97,6 +97,7 @@ def test_up_to_2020_1_each_function_has_a_file_of_its_own(tmp_path: Path) -> Non
         ("matmul", FIGURES, 16),
     ]
     assert [loop.name for loop in found.loops] == ["row_col", "row_col"]
+    assert not read(tmp_path, alone, "conv_csynth.xml").modules  # which is of one function
 
 
 @pytest.mark.parametrize("latency", ["undef", "?", "-"])

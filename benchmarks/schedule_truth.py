@@ -40,6 +40,7 @@ _PRAGMA = re.compile(r"\s*#\s*pragma\s+HLS\s+(\w+)\s*([^/]*)", re.IGNORECASE)
 _CLONE = re.compile(r"^\d{0,2}")
 _LABEL = re.compile(r"^\s*(?:\{\s*)?([A-Za-z_]\w*)\s*:(?!:)")
 _LOOP_WORD = re.compile(r"\b(for|while|do)\b")
+LONGEST_NAME = 255
 _NOT_FOUND = re.compile(r"'([^'\n]+)' file not found")
 _C_HEADERS = (
     "assert complex ctype errno fcntl fenv float inttypes limits locale malloc math memory pthread setjmp "
@@ -83,7 +84,8 @@ def lacks_header(failure: str, root: Path) -> str:
     if missing is None or _OURS.match(missing[1]):
         return ""
     name = missing[1].replace("\\", "/").rpartition("/")[2]
-    return "" if any(root.rglob(glob.escape(name))) else f"a header is not there: {missing[1]}"
+    there = len(name) <= LONGEST_NAME and any(root.rglob(glob.escape(name)))
+    return "" if there else f"a header is not there: {missing[1]}"
 
 
 def with_sources_beside(solution: VendorSolution, root: Path) -> VendorSolution:

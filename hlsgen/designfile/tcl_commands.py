@@ -8,7 +8,7 @@ variables, but for those that a plain `set` of the same script gave a value, or 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,12 @@ _JOINED = re.compile(r"\[\s*file\s+join\s+([^\[\]\n;]+?)\s*\]")
 _VARIABLE = re.compile(
     r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*)(?![\w(:])|(?:::)?(env\(\w+\))|\{(?:::)?(env\(\w+\))\})"
 )
+
+
+Variables = dict[str, str | None]
+"""Values by name, of the environment by `env(HOME)`; None: there may be one, and only a run could tell."""
+ANY_OF_ENVIRONMENT = "env()"
+"""Is among variables where any of the environment may have been set."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +89,9 @@ _SWITCHES = {
 """Options without a value, which may stand before a place."""
 
 
-def commands(path: Path, text: str, variables: dict[str, str] | None = None) -> Iterator[TclCommand]:
-    """Every command. variables: values by name, which take the place of `$name`; `set` adds to them.
+def commands(path: Path, text: str, variables: Variables | None = None) -> Iterator[TclCommand]:
+    """Every command. variables: values by name, which take the place of `$name`; `set` adds to them, `unset`
+    takes from them.
 
     Raises DesignError: a brace or quote stays open, or the script is too long.
     """
@@ -128,24 +135,39 @@ def _with_plain_folders(text: str) -> str:
     return _JOINED.sub(lambda found: "/".join(found[1].replace('"', "").split()), text)
 
 
-_SETS = ("set", "append", "lappend", "incr", "unset")
+_SETS = ("set", "append", "lappend", "incr", "unset", "array")
 
 
-def _set(words: list[str], variables: dict[str, str]) -> None:
-    """What a variable is from here on; nothing is known of one whose value only a run could tell."""
+def _set(words: list[str], variables: Variables) -> None:
+    """What a variable is from here on; of one whose value only a run could tell, that there may be one."""
     if words[0] == "set" and len(words) == 3 and not re.search(r"[$\[]", words[2]):
-        variables[_plain(words[1])] = words[2]
-    else:
-        variables.pop(_plain(words[1]) if len(words) > 1 else "", None)
+        variables[plain_name(words[1])] = words[2]
+    elif words[0] == "unset":
+        for name in words[1:]:
+            variables.pop(plain_name(name), None)
+    elif words[0] == "array" and words[2:3] in (["env"], ["::env"]):
+        variables[ANY_OF_ENVIRONMENT] = None
+        variables.update(dict.fromkeys(environment_of(variables)))
+    elif len(words) > 1:
+        variables[plain_name(words[1])] = None
 
 
-def _plain(name: str) -> str:
+def environment_of(variables: Variables) -> Variables:
+    """Those of the environment."""
+    return {name: value for name, value in variables.items() if name.startswith("env(")}
+
+
+def plain_name(name: str) -> str:
     """A variable of the environment by one name: `::env(HOME)` and `env(HOME)` are the same."""
     return name.removeprefix("::") if name.startswith("::env(") else name
 
 
-def _substituted(word: str, variables: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda found: variables.get(next(filter(None, found.groups())), found[0]), word)
+def _substituted(word: str, variables: Variables) -> str:
+    def value(found: re.Match[str]) -> str:
+        known = variables.get(next(filter(None, found.groups())))
+        return found[0] if known is None else known
+
+    return _VARIABLE.sub(value, word)
 
 
 def _word(path: Path, text: str, at: int) -> tuple[str, int]:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.directives import Directive, configured_directives
-from hlsgen.schedule.languages import is_code
+from hlsgen.schedule.languages import HEADERS, is_code
 from hlsgen.schedule.moved_files import MovedFiles
 from hlsgen.schedule.platforms import platform_named
 
@@ -51,7 +51,7 @@ _UNITS = {
 }
 _AMOUNT = re.compile(r"^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z%]*)\s*$", re.IGNORECASE)
 _FREQUENCY = re.compile(r"^\s*([0-9.]+)\s*([mg]?hz)?\s*$", re.IGNORECASE)
-_BACKSLASH = re.compile(r"('[^']*')|\\(?=[\w.])")
+_BACKSLASH = re.compile(r"""('[^']*'|"(?:[^"\\]|\\.)*"|\\[^\w.])|\\(?=[\w.])""")
 """Of a path as Windows has it; one before a quote or a space is the shell's, and within quotes is no sign."""
 _KEY = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$")
 
@@ -97,8 +97,10 @@ class Configuration:
         """The kernel. Raises DesignError: it is of none, or a value cannot be read."""
         named = [*self.all(FILE), *(name for name, _ in self.flags_of_files())]
         files = [name for name in named if is_code(name)]  # `syn.file=fir.h` lists what the editor shows
-        if not files:
+        if not named:
             raise self._lacks(FILE)
+        if not files:
+            raise self._wrong(FILE, "no C and no C++ by its name", f"{FILE}=kernel.cpp")
         text = " ".join(self.lines_of_flags())
         moved = MovedFiles(self.folder)
         includes, defines, flags = split_flags(text, moved.include_folder)
@@ -118,7 +120,7 @@ class Configuration:
             flags=flags,
             directives=self.directives,
             solution=self.solution,
-            ignored=(*self._ignored(), *self.unread),
+            ignored=(*self._ignored(), *self._not_compiled(named), *self.unread),
             moved=tuple(f"{self.path}: {one}" for one in dict.fromkeys(moved.told)),
         )
 
@@ -208,6 +210,12 @@ class Configuration:
         if value is None:
             raise self._wrong(FREQUENCY, "no frequency", f"{FREQUENCY}=300MHz or {FREQUENCY}=300000000")
         return value
+
+    def _not_compiled(self, names: Iterable[str]) -> Iterator[str]:
+        """The files that are neither code nor headers by their names."""
+        for name in names:
+            if not is_code(name) and Path(name).suffix.lower() not in HEADERS:
+                yield f"{self.path}: {name} is no C and no C++ by its name, and is not compiled"
 
     def _ignored(self) -> Iterator[str]:
         """The options that may change a schedule and are not obeyed."""

@@ -13,7 +13,7 @@ from hlsgen.schedule.unnamed_types import REFUSED
 INCLUDE = Path(__file__).resolve().parent / "include"
 """Headers of ours in place of the vendor's."""
 CODE = (".c", ".cc", ".cpp", ".cxx", ".c++")
-"""How names of files end that are compiled; what else a project names are headers, data and notes."""
+"""How names of files end that are compiled."""
 CPP_STANDARD = "c++17"
 """Also in place of older ones: a reference to a static constant would be one to another module before it."""
 NEWER = re.compile(r"(?:c|gnu)\+\+(?:17|1z|2\w)")
@@ -43,6 +43,9 @@ _IS_CPP = re.compile(rf"file not found|{re.escape(str(INCLUDE))}")
 _REDEFINED = re.compile(r"typedef redefinition with different types|redefinition of '\w+' as different kind")
 _MARKS, _MARKS_OF_C = "hlsgen_marks.h", "hlsgen_marks_of_c.h"
 _MORE, _OWN = "hlsgen_more_headers.h", "hlsgen_own_names.h"
+
+
+HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".tpp", ".ipp")
 
 
 def is_code(name: str | Path) -> bool:

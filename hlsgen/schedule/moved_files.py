@@ -40,12 +40,12 @@ class MovedFiles:
     def _found(self, name: str, *, folder: bool) -> Path:
         plain = name.replace("\\", "/")
         for said in (name, plain):
-            if _is_there(self._folder / said, folder=folder):
+            if is_there(self._folder / said, folder=folder):
                 return Path(os.path.normpath(self._folder / said))
-        for end in _ends(plain):
-            above = self._above if "/" in end or end == plain else []
+        for end, is_last in _ends(plain):
+            above = [] if is_last else self._above
             for base in [self._folder, *above]:
-                if _is_there(base / end, folder=folder):
+                if is_there(base / end, folder=folder):
                     self.told.append(f"{name} is not there: {base / end} is taken for it")
                     return base / end
         return Path(os.path.normpath(self._folder / name))
@@ -58,17 +58,19 @@ def parts_of(name: str) -> list[str]:
     return [] if len(parts) > MOST_PARTS or "\0" in name else parts
 
 
-def _ends(name: str) -> Iterator[str]:
-    """The ends of a whole path, the longest first; a relative one has no other than itself."""
+def _ends(name: str) -> Iterator[tuple[str, bool]]:
+    """The ends of a whole path, the longest first, and whether each is its last name alone; a relative one
+    has no other than itself, and one that goes up has none."""
     parts = parts_of(name)
     if ".." in parts:
         return
     whole = name.startswith("/") or _DRIVE.match(name)
     for at in range(len(parts) if whole else min(1, len(parts))):
-        yield "/".join(parts[at:])
+        yield "/".join(parts[at:]), bool(whole) and at + 1 == len(parts)
 
 
-def _is_there(path: Path, *, folder: bool) -> bool:
+def is_there(path: Path, *, folder: bool = False) -> bool:
+    """Whether there is a file, or a folder; there is none of a name that no system takes."""
     try:
         return path.is_dir() if folder else path.is_file()
     except (OSError, ValueError):

@@ -10,12 +10,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hlsgen.designfile.tcl_commands import TclCommand, commands
+from hlsgen.designfile.tcl_commands import (
+    ANY_OF_ENVIRONMENT,
+    TclCommand,
+    Variables,
+    commands,
+    environment_of,
+    plain_name,
+)
 from hlsgen.designfile.text_files import read_text, refuse
+from hlsgen.schedule.moved_files import is_there
 
 DEEPEST = 5
 """Scripts within scripts, and branches within branches."""
@@ -33,7 +41,11 @@ _MATTERS = re.compile(
 _UNLESS = re.compile(r"!\s*\[\s*info\s+exists\s+(?:::)?(\w+)\s*\]")
 _EXISTS = re.compile(r"(!?)\s*\[\s*info\s+exists\s+(?:::)?(env\(\w+\))\s*\]")
 _NEEDED = re.compile(r"\$\{?(?:::)?env\((\w+)\)")
-_SET = re.compile(r"\b(?:set|append|lappend|incr|foreach)\s+(\w+)")
+_SET = re.compile(r"\b(?:set|append|lappend|incr|foreach|unset|array\s+\w+)\s+((?:::)?env\(\w+\)|(?:::)?\w+)")
+_WORD = re.compile(r"\w+")
+_NAME = re.compile(r"\w+(?:::\w+)*")
+_SECRET = re.compile(r"TOKEN|SECRET|PASSW|PASSPHRASE|KEY|CREDENTIAL|AUTH", re.IGNORECASE)
+"""In names of variables of the environment whose values no script is given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +67,8 @@ class ScriptReader:
     """
 
     script: Path
-    variables: dict[str, str] = field(default_factory=lambda: _environment(os.environ))
-    outside: dict[str, str] | None = None
+    variables: Variables = field(default_factory=lambda: _environment(os.environ))
+    outside: Variables | None = None
     procedures: dict[str, ReadCommand] = field(default_factory=dict)
     count: int = 0
 
@@ -92,8 +104,7 @@ class ScriptReader:
             self.variables.update({one: self.outside[one] for one in words[1:] if one in self.outside})
         elif name in ("foreach", "for", "while", "switch", "proc", "eval"):
             text = " ".join(words)
-            for variable in _SET.findall(text):
-                self.variables.pop(variable, None)
+            self._forget(_set_in(text))
             yield from self._left_out(read, text)
         else:
             yield read
@@ -105,7 +116,7 @@ class ScriptReader:
             yield replace(read, unread=DEEP)
             return
         for path in (read.path.parent / named, read.path.parent / named.rpartition("/")[2]):
-            if not EVALUATED.search(str(path)) and path.is_file():
+            if not EVALUATED.search(str(path)) and is_there(path):
                 yield from self.of(path, depth + 1)
                 return
         yield replace(read, unread=f"{named}, which is not there,")
@@ -130,31 +141,36 @@ class ScriptReader:
             return
         before, outside = dict(self.variables), self.outside
         self.outside = before if outside is None else outside
-        environment = {name: value for name, value in before.items() if name.startswith("env(")}
-        self._know({**environment, **values})
+        self._know({**environment_of(before), **values})
         yield from self._body(body, made, depth)
         self.outside = outside
-        changed = _SET.findall(body) if re.search(r"\b(?:global|upvar|uplevel)\b|::", body) else ()
-        self._know({one: value for one, value in before.items() if one not in changed})
+        changed = _set_in(body) if re.search(r"\b(?:global|upvar|uplevel)\b|::", body) else ()
+        own = {name: value for name, value in before.items() if not name.startswith("env(")}
+        self._know({**own, **environment_of(self.variables)})
+        self._forget(name for name in changed if not name.startswith("env("))
 
     def _branches(self, read: ReadCommand, depth: int) -> Iterator[ReadCommand]:
         """The commands of a branch, if all branches have the same of those that matter and none can be passed
         by. What branches set is not known behind them."""
         words = read.command.words
         unless = _UNLESS.fullmatch(words[1].strip()) if len(words) == 3 else None
-        if unless:
+        if unless and self.variables.get(unless[1], "") is not None:
             if unless[1] not in self.variables:
                 yield from self._body(words[2], read, depth)
             return
-        bodies, complete = _bodies_of(self._without_known(words))
+        words = tuple(self._without_known(words))
+        if words[:1] == ("else",):
+            yield from self._body(words[1], read, depth)
+            return
+        bodies, complete = _bodies_of(words)
         before = dict(self.variables)
-        known = dict(before)
         each: list[list[ReadCommand]] = []
+        states = [] if complete else [before]
         for body in bodies:
             self._know(before)
             each.append([one for one in self._body(body, read, depth) if _matters(one)])
-            known = {name: value for name, value in known.items() if self.variables.get(name) == value}
-        self._know(known)
+            states.append(dict(self.variables))
+        self._know(_alike(states))
         said = [[_without_reset(one) for one in branch] for branch in each]
         if complete and all(one == said[0] for one in said):
             yield from each[0]
@@ -166,38 +182,68 @@ class ScriptReader:
         while len(words) > 2 and words[0] in ("if", "elseif"):
             asked = _EXISTS.fullmatch(words[1].strip())
             body = 3 if words[2] == "then" else 2
-            if asked is None or len(words) <= body:
+            if asked is None or len(words) <= body or self._may_be(asked[2]):
                 return words
             if (asked[2] in self.variables) != bool(asked[1]):
                 return ["else", words[body]]
             words = words[body + 1 :]
         return words
 
+    def _may_be(self, name: str) -> bool:
+        """Whether only a run could tell if there is a variable of the environment."""
+        return self.variables.get(name, self.variables.get(ANY_OF_ENVIRONMENT, "")) is None
+
     def _left_out(self, read: ReadCommand, text: str) -> Iterator[ReadCommand]:
         """What is said of a body that is not read, if it has commands that matter, or calls of procedures
         that have."""
         waiting = {name: one.command.words[3] for name, one in self.procedures.items()}
-        while called := [name for name in waiting if re.search(rf"\b{re.escape(name)}\b", text)]:
-            text += "".join(f"\n{waiting.pop(name)}" for name in called)
+        unread = text
+        while called := waiting.keys() & {*_NAME.findall(unread), *_WORD.findall(unread)}:
+            unread = "\n".join(waiting.pop(name) for name in sorted(called))
+            text += f"\n{unread}"
         matters = dict.fromkeys(_MATTERS.findall(text))
         if matters:
             yield replace(read, unread=f"{', '.join(matters)} in {read.command.name}")
 
-    def _know(self, variables: Mapping[str, str]) -> None:
+    def _forget(self, names: Iterable[str]) -> None:
+        """Take it that only a run could tell what these variables are, from here on."""
+        forgotten = set(names)
+        if ANY_OF_ENVIRONMENT in forgotten:
+            forgotten.update(environment_of(self.variables))
+        self.variables.update(dict.fromkeys(forgotten))
+
+    def _know(self, variables: Mapping[str, str | None]) -> None:
         """Make these the known values, for the commands that are being read as well."""
         self.variables.clear()
         self.variables.update(variables)
 
 
-def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """The values of the environment's variables by the names that scripts have for them: `env(HOME)`."""
-    return {f"env({name})": value for name, value in variables.items()}
+def _environment(variables: Mapping[str, str]) -> Variables:
+    """The values of the environment's variables by the names that scripts have for them, `env(HOME)`, but of
+    those that are nobody's concern: a script may come from anywhere, and a report may go there."""
+    return {f"env({name})": None if _SECRET.search(name) else value for name, value in variables.items()}
+
+
+def _set_in(text: str) -> Iterator[str]:
+    """The variables that a body may set; if it is an array of the environment, all of that."""
+    for name in map(plain_name, _SET.findall(text)):
+        yield ANY_OF_ENVIRONMENT if name in ("env", "::env") else name.removeprefix("::")
+
+
+def _alike(states: Sequence[Variables]) -> Variables:
+    """What is known behind one of several branches: of a variable that they leave with other values, that
+    there may be one."""
+    names = dict.fromkeys(name for state in states for name in state)
+    return {
+        name: states[0].get(name) if all(state.get(name) == states[0].get(name) for state in states) else None
+        for name in names
+    }
 
 
 def only_a_run_could_tell(value: str) -> str:
     """Why a value is not known that has signs of what is evaluated."""
     needed = _NEEDED.search(value)
-    if needed:
+    if needed and needed[1] not in os.environ:
         return f"for which {needed[1]} is not set in the environment,"
     return "a value of which only a run could tell"
 

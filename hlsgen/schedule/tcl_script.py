@@ -31,6 +31,7 @@ from hlsgen.schedule.configuration import (
 )
 from hlsgen.schedule.directives import directives_of
 from hlsgen.schedule.languages import is_code
+from hlsgen.schedule.moved_files import is_there
 from hlsgen.schedule.tcl_reader import EVALUATED, ReadCommand, ScriptReader, only_a_run_could_tell
 
 KEPT = "script.tcl"
@@ -73,7 +74,7 @@ def _from_where_it_is_run(configuration: Configuration, name: str, project: Path
         around = replace(_with_project_at(configuration, name, project.name), folder=project.parent)
         tried.insert(0 if _is_project(project) else 1, around)
     for one in tried:
-        if all((one.folder / file).is_file() for file in one.all(FILE)):
+        if all(is_there(one.folder / file) for file in one.all(FILE)):
             return one
     return tried[0]
 

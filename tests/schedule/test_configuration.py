@@ -121,12 +121,12 @@ def test_other_configurations_are_of_no_kernel(tmp_path: Path) -> None:
 
 def test_flags_of_a_command_line(tmp_path: Path) -> None:
     """Folders also as Windows has them."""
-    line = r"-I'a b' -I..\inc\top -DX=1=2 -D Y -DNAME=\"n\" -std=gnu++17 -Wall x.cpp"
+    line = r"""-DNAME=\"n\" -I'a b' -DA="it's" -I..\inc\top -DX=1=2 -D Y -DB="it's" -std=gnu++17 -Wall"""
     (tmp_path / "prj").mkdir()
     (tmp_path / "inc/top").mkdir(parents=True)
     includes, defines, flags = split_flags(line, MovedFiles(tmp_path / "prj").include_folder)
     assert includes == (tmp_path / "prj/a b", tmp_path / "inc/top")
-    assert defines == {"X": "1=2", "Y": "1", "NAME": '"n"'}
+    assert defines == {"X": "1=2", "Y": "1", "NAME": '"n"', "A": "it's", "B": "it's"}
     assert flags == ("-std=gnu++17",)
 
 
@@ -172,7 +172,7 @@ def test_a_tool_that_was_run_in_a_folder_around(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("", encoding="utf-8")
     path = tmp_path / "config/kernel.cfg"
-    path.write_text(CONFIG, encoding="utf-8")
+    path.write_text(CONFIG.replace("src/b.cpp", "./src/b.cpp"), encoding="utf-8")
     found = read_config(path)
     assert found is not None and len(found.moved) == 2  # and the folder src of -I
     assert found.files[0] == path.with_name("a.cpp") and found.files[1].samefile(tmp_path / "src/b.cpp")
@@ -202,8 +202,16 @@ def test_headers_that_a_configuration_lists_are_not_compiled(tmp_path: Path) -> 
     assert found is not None and found.files == (tmp_path / "a.cpp", tmp_path / "src/b.cpp")
     headers = CONFIG.replace("a.cpp", "knn.h").replace("syn.file=src/b.cpp\n", "")
     path.write_text(headers, encoding="utf-8")
-    with pytest.raises(DesignError, match=r"has no syn\.file"):
+    with pytest.raises(DesignError, match=r"syn\.file is .*, which is no C and no C\+\+ by its name"):
         read_config(path)
+
+
+def test_a_file_of_another_language_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cfg"
+    path.write_text(CONFIG.replace("syn.file=a.cpp", "syn.file=a.cl"), encoding="utf-8")
+    found = read_config(path)
+    assert found is not None and found.files == (tmp_path / "src/b.cpp",)
+    assert [one for one in found.ignored if "a.cl is no C" in one]
 
 
 def test_nothing_of_a_clock_may_be_kept_back(tmp_path: Path) -> None:

@@ -418,6 +418,63 @@ def test_a_script_whose_files_the_environment_has(tmp_path: Path, monkeypatch: p
         kernels(tmp_path, "set_top f\nadd_files $::env(CORE_ROOT)/f.cpp\nopen_solution s\n")
 
 
+KERNEL = "set_top f\nadd_files f.cpp\nopen_solution s\nset_part xc7z020clg400-1\ncreate_clock -period 10\n"
+UNKNOWN = [
+    # what a script sets to what only a run could tell is there, or may be
+    "set ::env(NOPE) [exec pwd]\nif {![info exists ::env(NOPE)]} {CLOCK 5}",
+    "if {$argc} {set ::env(NOPE) 1}\nif {[info exists ::env(NOPE)]} {CLOCK 5}",
+    "set n [lindex $argv 0]\nif {![info exists n]} {CLOCK 5}",
+    "array set ::env [read $file]\nif {![info exists ::env(NOPE)]} {CLOCK 5}",
+    # as it is behind loops and branches
+    "while {$x} {set ::env(THERE) 5; break}\nCLOCK $::env(THERE)",
+    "while {$x} {array set env {THERE 5}}\nCLOCK $::env(THERE)",
+    "if {$x} {set ::env(THERE) 5} else {set ::env(THERE) 6}\nCLOCK $::env(THERE)",
+    "set i THERE\nCLOCK $::env($i)",
+]
+KNOWN = [
+    "proc q {} {set ::env(THERE) 5}\nq\nCLOCK $::env(THERE)",
+    "proc q {} {global env; set env(THERE) 5}\nq\nCLOCK $::env(THERE)",
+    "proc q {} {unset ::env(THERE)}\nq\nif {![info exists ::env(THERE)]} {CLOCK 5}",
+    "if {[info exists ::env(THERE)]} {set t 5} else {set t 6}\nCLOCK $t",
+    "if {![info exists ::env(NOPE)]} {set ::env(NOPE) 5}\nCLOCK $::env(NOPE)",
+    "if {$x} {set t 5} else {set t 5}\nCLOCK $t",
+    "unset ::env(THERE)\nif {![info exists ::env(THERE)]} {CLOCK 5}",
+]
+
+
+@pytest.mark.parametrize("lines", UNKNOWN)
+def test_what_may_be_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> None:
+    """Neither its values of before count, nor that it is not there."""
+    monkeypatch.setenv("THERE", "7")
+    monkeypatch.delenv("NOPE", raising=False)
+    (found,) = kernels(tmp_path, KERNEL + lines.replace("CLOCK", "create_clock -period"))
+    assert found.target.clock_ns == 10.0
+    assert len(found.ignored) == 1 and "create_clock" in found.ignored[0]
+    assert "not set" not in found.ignored[0]
+
+
+@pytest.mark.parametrize("lines", KNOWN)
+def test_what_a_script_makes_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str
+) -> None:
+    monkeypatch.setenv("THERE", "7")
+    monkeypatch.delenv("NOPE", raising=False)
+    (found,) = kernels(tmp_path, KERNEL + lines.replace("CLOCK", "create_clock -period"))
+    assert (found.target.clock_ns, found.ignored) == (5.0, ())
+
+
+def test_no_script_is_given_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What scripts name stands in messages and reports."""
+    monkeypatch.setenv("CI_JOB_TOKEN", "hunter2")
+    (found,) = kernels(tmp_path, KERNEL + "set_top $::env(CI_JOB_TOKEN)\n")
+    assert found.top == "f" and len(found.ignored) == 1 and "hunter2" not in found.ignored[0]
+
+
+def test_names_that_no_system_takes_are_of_no_file(tmp_path: Path) -> None:
+    (found,) = kernels(tmp_path, KERNEL + f"source {'a' * 300}.tcl\nadd_files {'b' * 5000}.cpp\n")
+    assert len(found.files) == 2 and "which is not there" in found.ignored[0]
+
+
 def test_a_script_sets_a_variable_of_the_environment(tmp_path: Path) -> None:
     """Both of its names are one."""
     (found,) = kernels(

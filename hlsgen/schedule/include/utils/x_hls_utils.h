@@ -1,7 +1,7 @@
 // Copyright the hlsgen authors. Licensed under the Apache License, Version 2.0.
 //
 // hls::numeric_limits: the extremes of built-in, ap_ and half numbers. fp_struct: the parts of a floating-point number.
-// reg: a value behind a register, which is a function of its own to the tool.
+// reg: a value, which the tool puts behind a register: here it is a wire.
 #ifndef HLSGEN_SCHEDULE_X_HLS_UTILS_H
 #define HLSGEN_SCHEDULE_X_HLS_UTILS_H
 
@@ -47,8 +47,6 @@ public:
 
 template <class T_>
 T_ reg(T_ value) {
-#pragma HLS inline off
-#pragma HLS interface ap_none register port = value
     return value;
 }
 

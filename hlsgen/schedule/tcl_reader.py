@@ -151,7 +151,7 @@ class ScriptReader:
 
     def _branches(self, read: ReadCommand, depth: int) -> Iterator[ReadCommand]:
         """The commands of a branch, if all branches have the same of those that matter and none can be passed
-        by. What branches set is not known behind them."""
+        by, or if it alone can be run. What they set to different values is not known behind them."""
         words = read.command.words
         unless = _UNLESS.fullmatch(words[1].strip()) if len(words) == 3 else None
         if unless and self.variables.get(unless[1], "") is not None:
@@ -160,9 +160,11 @@ class ScriptReader:
             return
         words = tuple(self._without_known(words))
         if words[:1] == ("else",):
-            yield from self._body(words[1], read, depth)
+            yield from self._body(" ".join(words[1:2]), read, depth)
             return
         bodies, complete = _bodies_of(words)
+        if not bodies:
+            return
         before = dict(self.variables)
         each: list[list[ReadCommand]] = []
         states = [] if complete else [before]

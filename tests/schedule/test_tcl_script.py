@@ -463,6 +463,15 @@ def test_what_a_script_makes_of_the_environment(
     assert (found.target.clock_ns, found.ignored) == (5.0, ())
 
 
+@pytest.mark.parametrize("line", ["if x else", "if {[info exists ::env(NOPE)]} {set t 5} else", "if", "if x"])
+def test_branches_that_were_cut_off_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.delenv("NOPE", raising=False)
+    (found,) = kernels(tmp_path, f"{KERNEL}{line}\n")
+    assert found.top == "f"
+
+
 def test_no_script_is_given_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What scripts name stands in messages and reports."""
     monkeypatch.setenv("CI_JOB_TOKEN", "hunter2")

@@ -266,9 +266,10 @@ class Design(Brief):
         input_file: Path | None = None,
         csim: bool = True,
         schedule: bool = True,
+        judge: bool = True,
     ) -> Project:
         """Emits the project into `folder`, C-simulates it, schedules it, writes the report; see
-        hlsgen.api.project.build.
+        hlsgen.api.project.build. judge: whether the model's framework runs a few frames beside it.
 
         A CalibrationWarning says that number types were chosen from frames that are not the user's own.
         """
@@ -276,7 +277,15 @@ class Design(Brief):
 
         if self.calibration is not None and self.calibration.warning is not None:
             warn_caller(self.calibration.warning, CalibrationWarning)
-        return build(self, Path(folder), frames=frames, input_file=input_file, csim=csim, schedule=schedule)
+        return build(
+            self,
+            Path(folder),
+            frames=frames,
+            input_file=input_file,
+            csim=csim,
+            schedule=schedule,
+            judge=judge,
+        )
 
 
 def load(

@@ -29,14 +29,17 @@ from hlsgen.lint import CANONICAL_FORM, Linted, Severity, lint_emitted
 from hlsgen.lint.check_slrs import check_slrs
 from hlsgen.model.half_range import half_warnings
 from hlsgen.model.ports import Arrays
+from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.checks import csim_figures, lint_figures
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.frames import FrameFigures, frame_figures
 from hlsgen.report.html import BANK_PICTURE, PAGE, html_page
+from hlsgen.report.judge import JudgeFigures, skipped
 from hlsgen.report.notebook import report_card
 from hlsgen.report.profile import TensorFigures
 from hlsgen.styles.style import Style
 from hlsgen.tracing.figures import range_figures
+from hlsgen.tracing.judge import judged
 from hlsgen.tracing.profile import measured_ranges
 from hlsgen.vendor.compare import read_back
 
@@ -122,9 +125,13 @@ class Project(Brief):
 class Stimulus(Brief):
     """What a design is simulated on: codes by input, golden of every tensor, what they say of its types."""
 
-    inputs: dict[str, Codes]
+    frames: SimulationFrames
     golden: Mapping[str, Codes]
     figures: FrameFigures
+
+    @property
+    def inputs(self) -> dict[str, Codes]:
+        return self.frames.codes
 
     @classmethod
     def of(cls, design: Design, frames: int | None, file: Path | None, progress: Progress) -> Stimulus:
@@ -135,7 +142,7 @@ class Stimulus(Brief):
         clipping = design.style.clipping(sampled.values, golden)
         warnings = [*design.style.warnings(clipping), *half_warnings(design.graph, golden.tensors)]
         figures = frame_figures(design.calibration, clipping, warnings)
-        return cls(inputs=sampled.codes, golden=golden.tensors, figures=figures)
+        return cls(frames=sampled, golden=golden.tensors, figures=figures)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +150,19 @@ class Simulated(Brief):
     """A C-simulation without a build, and what the frames that it ran on say of the number types."""
 
     verification: Verification
+    judge: JudgeFigures
     figures: FrameFigures
+
+
+def judge_only(design: Design, frames: int | None, file: Path | None, progress: Progress) -> JudgeFigures:
+    """What the framework says of the design's answers, without C++. Raises JudgeError as `build` does."""
+    return _judged(design, Stimulus.of(design, frames, file, progress), True, progress)
+
+
+def _judged(design: Design, given: Stimulus, asked: bool, progress: Progress) -> JudgeFigures:
+    if not asked:
+        return skipped("skipped on request")
+    return judged(design.given, given.frames, given.golden, progress)
 
 
 def build(
@@ -154,13 +173,15 @@ def build(
     input_file: Path | None = None,
     csim: bool = True,
     schedule: bool = True,
+    judge: bool = True,
     progress: Progress = silent,
 ) -> Project:
-    """Emits the project of `design`, C-simulates and schedules it, writes its reports; `folder` appears when
-    all is well.
+    """Emits the project of `design`, has its framework judge it, C-simulates and schedules it, writes its
+    reports; `folder` appears when all is well.
 
-    Raises DesignError: nothing fits, or the input is wrong. MismatchError: C-simulation differs from golden,
-    iterations from the model, or a memory's ports do not suffice. ToolError: no compiler. OutputError: the
+    Raises DesignError: nothing fits, or the input is wrong. JudgeError: the framework computes something
+    else. MismatchError: C-simulation differs from golden, iterations from the model, or a memory's ports do
+    not suffice. ToolError: no compiler. OutputError: the
     folder cannot be written. EmissionError: a bug of hlsgen, which its lint or its schedule found.
     """
     design.choose(progress)
@@ -168,6 +189,7 @@ def build(
     figures = estimate.figures()
     given = Stimulus.of(design, frames, input_file, progress)
     inputs, golden = given.inputs, given.golden
+    said = _judged(design, given, judge, progress)
     earlier, scratch = earlier_builds(folder), Scratch()
     with scratch.kept_on_success(), replacing(folder) as fresh:
         progress("emitting")
@@ -192,7 +214,13 @@ def build(
             figures, scheduled = estimate.figures(), scheduled.warning(estimate.slowed)
         lint_found, csim_found = lint_figures(linted, shown), csim_figures(verification)
         report = Report.of(
-            figures, given.figures, lint_found, csim_found, scheduled.figures, _ranges(design.style)
+            figures,
+            given.figures,
+            lint_found,
+            csim_found,
+            said,
+            scheduled.figures,
+            _ranges(design.style),
         )
         picture = plan.get(BANK_PICTURE, b"")
         content = picture.encode() if isinstance(picture, str) else picture
@@ -257,12 +285,14 @@ def simulate_only(
     frames: int | None = None,
     input_file: Path | None = None,
     headers: Headers = Headers.FAST,
+    judge: bool = True,
     progress: Progress = silent,
 ) -> Simulated:
     """Emits into a temporary folder and C-simulates there; raises as `build` does."""
     given = Stimulus.of(design, frames, input_file, progress)
     inputs, golden = given.inputs, given.golden
+    said = _judged(design, given, judge, progress)
     with scratch_folder() as folder:
         write_files(folder, design.style.plan(inputs, golden))
         verification = design.style.verify(folder, inputs, golden, headers=headers, progress=progress)
-    return Simulated(verification=verification, figures=given.figures)
+    return Simulated(verification=verification, judge=said, figures=given.figures)

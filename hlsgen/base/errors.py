@@ -85,6 +85,10 @@ class MismatchError(HlsgenError):
     exit_code = 3
 
 
+class JudgeError(MismatchError):
+    """The framework computes something else from the model than hlsgen has read."""
+
+
 class ToolError(HlsgenError):
     """An outside tool is missing or failed; the message names it, its exit status and its log."""
 

@@ -34,7 +34,7 @@ from hlsgen.cli.console import (
     show,
     working,
 )
-from hlsgen.cli.designs import GivenDesign, design_options, frame_options
+from hlsgen.cli.designs import GivenDesign, design_options, frame_options, judge_option
 from hlsgen.cli.junit import junit_file, junit_option
 from hlsgen.cli.lint import lint
 from hlsgen.cli.loudness import add_loudness
@@ -46,6 +46,7 @@ from hlsgen.cli.printing import (
     print_clipping,
     print_estimate,
     print_fifos,
+    print_judge,
     print_verification,
     print_warnings,
 )
@@ -134,6 +135,7 @@ cli.add_command(trace)
 )
 @click.option("--no-csim", is_flag=True, help="Emit and report without C-simulation (no compiler needed).")
 @click.option("--no-schedule", is_flag=True, help="Do not schedule the emitted code (hlsgen schedule).")
+@judge_option
 @junit_option
 def build(
     given: GivenDesign,
@@ -143,6 +145,7 @@ def build(
     output: Path | None,
     no_csim: bool,
     no_schedule: bool,
+    no_judge: bool,
     junit: Path | None,
 ) -> None:
     """Check, map, emit, C-simulate, schedule and report DESIGN."""
@@ -159,6 +162,7 @@ def build(
                 input_file=input_file,
                 csim=not no_csim,
                 schedule=not no_schedule,
+                judge=not no_judge,
                 progress=progress,
             )
         write_junit(project)
@@ -170,17 +174,27 @@ def build(
 
 @cli.command()
 @design_options
-def check(given: GivenDesign, as_json: bool) -> None:
-    """Check DESIGN without building it: every mistake, each with its place."""
+@frame_options
+def check(given: GivenDesign, as_json: bool, frames: int | None, input_file: Path | None) -> None:
+    """Check DESIGN without building it: every mistake, each with its place.
+
+    With --frames or --input, the model's framework judges its answers on these frames.
+    """
     with reporting(as_json):
+        from hlsgen.api.project import judge_only
+
         with working(as_json) as progress:
             loaded = given.load(progress)
             note_calibration(loaded)
             loaded.choose(progress)
             loaded.check()
+            asked = frames is not None or input_file is not None
+            said = judge_only(loaded, frames, input_file, progress) if asked else None
         if as_json:
-            print_json({"design": loaded.name, "board": loaded.board.name, "verdict": "ok"})
+            judge = {} if said is None else {"judge": said.as_json()}
+            print_json({"design": loaded.name, "board": loaded.board.name, "verdict": "ok", **judge})
         else:
+            print_judge(said)
             instances = loaded.estimate().instances
             fit = "1 instance fits" if instances == 1 else f"{instances} instances fit"
             fit += f" {loaded.board.title}"
@@ -193,12 +207,14 @@ def check(given: GivenDesign, as_json: bool) -> None:
 @click.option(
     "--headers", type=click.Choice(["fast", "reference"]), default="fast", help="Which ap_fixed headers."
 )
+@judge_option
 def csim(
     given: GivenDesign,
     as_json: bool,
     frames: int | None,
     input_file: Path | None,
     headers: str,
+    no_judge: bool,
 ) -> None:
     """C-simulate DESIGN and compare with golden, leaving no files behind."""
     with reporting(as_json):
@@ -209,16 +225,23 @@ def csim(
         with working(as_json) as progress:
             loaded = given.load(progress)
             found = simulate_only(
-                loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
+                loaded,
+                frames=frames,
+                input_file=input_file,
+                headers=Headers(headers),
+                judge=not no_judge,
+                progress=progress,
             )
         if as_json:
             names = {"design": loaded.name, "board": loaded.board.name}
             csim_json = csim_figures(found.verification).as_json()
-            print_json({**names, **found.figures.as_json(), "csim": csim_json})
+            parts = {"csim": csim_json, "judge": found.judge.as_json()}
+            print_json({**names, **found.figures.as_json(), **parts})
         else:
             print_warnings(found.figures.warnings)
             print_clipping(found.figures)
             print_verification(loaded.macs, found.verification)
+            print_judge(found.judge)
 
 
 @cli.command()

@@ -118,6 +118,11 @@ def frame_options(command: F) -> F:
     return command
 
 
+judge_option = click.option(
+    "--no-judge", is_flag=True, help="Do not run a few frames through the model's own framework."
+)
+
+
 def metric_options(command: F) -> F:
     """The options --labels and --metric: what answers are judged by."""
     for option in (

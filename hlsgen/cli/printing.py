@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hlsgen.csim.verification import Verification
     from hlsgen.report.content import Figures
     from hlsgen.report.frames import FrameFigures
+    from hlsgen.report.judge import JudgeFigures
     from hlsgen.report.schedule import ScheduleFigures
 
 
@@ -31,9 +32,18 @@ def print_build(project: Project) -> None:
         print_verification(project.design.macs, project.verification)
     else:
         click.echo("C-simulation skipped")
+    print_judge(report.judge)
     _print_schedule(report.schedule)
     folder = click.format_filename(project.folder)
     click.echo(f"wrote {folder}/ (start with {folder}/report.md)")
+
+
+def print_judge(found: JudgeFigures | None) -> None:
+    """Prints what the model's framework says of the answers."""
+    from hlsgen.report.judge import judge_line
+
+    if found is not None:
+        click.echo(f"judge: {judge_line(found)}")
 
 
 def _print_schedule(schedule: ScheduleFigures | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,6 +45,15 @@ class Source(Brief):
     weights: Path | None = None
     place: Place | None = None
 
+    @cached_property
+    def module(self) -> Any:
+        """The PyTorch module that this is, or that its function makes: once, as it may differ each time."""
+        from hlsgen.frontends.torch.load import load_module
+
+        if self.function is None:
+            return self.model
+        return load_module(self.model, self.function, self.weights, self.place)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Framework(Brief):
@@ -64,7 +74,7 @@ class Framework(Brief):
 class Original(Brief):
     """The model that a design was made from, to be run by its framework: a FrameworkModel.
 
-    A model from a file is read once more then; a function that makes one is called again.
+    A model from a file of Keras or ONNX is read once more then.
     """
 
     framework: str
@@ -87,23 +97,14 @@ def _torch(source: Source, _: Say) -> Graph:
     from hlsgen.frontends.torch.to_graph import graph_of_module
 
     assert not isinstance(source.input_shapes, Mapping), "of a module they are in the order of its arguments"
-    return graph_of_module(_module(source), list(source.input_shapes), name=source.name)
-
-
-def _module(source: Source) -> Any:
-    """The module that a source is, or that its function makes."""
-    from hlsgen.frontends.torch.load import load_module
-
-    if source.function is None:
-        return source.model
-    return load_module(source.model, source.function, source.weights, source.place)
+    return graph_of_module(source.module, list(source.input_shapes), name=source.name)
 
 
 def _torch_values(source: Source, origins: Sequence[Origin]) -> LayerValues:
     from hlsgen.frontends.torch.layer_values import layer_values
 
     assert not isinstance(source.input_shapes, Mapping), "of a module they are in the order of its arguments"
-    return layer_values(_module(source), list(source.input_shapes), origins)
+    return layer_values(source.module, list(source.input_shapes), origins)
 
 
 def _qkeras(source: Source, _: Say) -> Graph:

@@ -304,6 +304,7 @@ def from_fixed(
     """
     assert options.precision is None
     constraints = options.full_constraints
+    given_types |= {port.name for port in graph.inputs if not port.own}
     inputs = tuple(replace(port, own=port.name not in given_types) for port in graph.inputs)
     fixed = run_passes(replace(graph, inputs=inputs), FIXED_PASSES)
     if default_type is not None:

@@ -82,7 +82,8 @@ def _network(
         replaced = file.precision.replaced(section_of(precision))
         file = file.model_copy(update={"precision": replaced})
     at_precision = document.place(("precision",), key=True) if precision is None else None
-    graph = _graph(file, document, say)
+    original = _original(file, document)
+    graph = _graph(file, document, original, say)
     _check_input_types(file, graph, document)
     wish = wishes(file, graph, document, chosen)
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
@@ -108,12 +109,12 @@ def _network(
         options = replace(options, calibration=_given(frames))
         default = file.precision.default if isinstance(file.precision.default, FixedType) else None
         style = from_fixed(graph, options, path.name, given_types=given_types, default_type=default)
-        return replace(style, original=_original(file, document))
+        return replace(style, original=original)
     options = _with_calibration(options, file, document, graph, frames)
     with _at(at_precision and document.place(("precision",))):
         options = replace(options, precision=_precision(file))
         style = from_float(graph, options, path.name, progress=progress)
-    return replace(style, original=_original(file, document))
+    return replace(style, original=original)
 
 
 def _read(path: Path, board: str | None) -> tuple[NetworkFile, Document, Board]:
@@ -162,16 +163,15 @@ def _original(file: NetworkFile, document: Document) -> Original | None:
     return Original(framework=file.model.framework, source=_source(file, document))
 
 
-def _graph(file: NetworkFile, document: Document, say: Say) -> Graph:
+def _graph(file: NetworkFile, document: Document, original: Original | None, say: Say) -> Graph:
     if isinstance(file, LayersFile):
         return _written_graph(file, document)
-    assert isinstance(file, ModelFile), "a network has one of the two"
+    assert isinstance(file, ModelFile) and original is not None, "a network has one of the two"
     function = None if file.model.torch is None else file.model.torch.function
     if function is not None:
         say(f"running {document.beside(file.model.file)}, your own code, for {function}()")
-    source = _source(file, document)
     with _at(document.place(("model", file.model.framework))):
-        return graph_of(file.model.framework, source, say)
+        return graph_of(original.framework, original.source, say)
 
 
 def _source(file: ModelFile, document: Document) -> Source:

@@ -109,15 +109,25 @@ class Lineage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayerValues(Brief):
-    """A framework's own run of its model.
+class FrameworkRun(Brief):
+    """What a framework computes from some frames, in its own layout.
 
-    title: what runs it. of: frames [N, ...] of each input in the framework's layout -> [N, *shape] of each
-    origin, by its name; without those whose values the framework does not show.
+    outputs: [N, ...] of each output, in the order of the model's outputs. layers: [N, *shape] of each origin,
+    by its name; origins whose values the framework does not show are missing.
+    """
+
+    outputs: Sequence[Floats]
+    layers: Mapping[str, Floats]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerValues(Brief):
+    """A framework, ready to run its model. title: its name and version. of: frames [N, ...] of each input in
+    the framework's layout -> what the model computes from them.
     """
 
     title: str
-    of: Callable[[Sequence[Floats]], Mapping[str, Floats]]
+    of: Callable[[Sequence[Floats]], FrameworkRun]
 
 
 class FrameworkModel(Protocol):

@@ -127,14 +127,14 @@ class _Typing:
 
     def _input(self, port: Port) -> Port:
         type_ = self._known.inputs.get(port.name)
-        scale, zero, ceil = ONE, 0, False
+        scale, zero, ceil, own = ONE, 0, False, False
         if type_ is None:
             grids, unquantised = self._first_grids(port.name)
             type_ = self._known.wished.get(port.name) if unquantised or not _alike(grids) else None
         in_float32 = type_ is None or float32_holds(type_)
         if type_ is None:
             grid = self._first_grid(port.name)
-            zero = grid.zero
+            zero, own = grid.zero, True
             if grid.bipolar:
                 # the sign, as the one bit of floor(x / 2 scale)
                 type_, scale = SIGN, 2 * grid.scale
@@ -147,7 +147,7 @@ class _Typing:
         tensor = replace(port.tensor, type=type_)
         self._values[port.name] = Scaled(name=port.name, tensor=tensor, scale=scale)
         return replace(
-            port, tensor=tensor, scale=float(scale[0]), in_float32=in_float32, zero=zero, ceil=ceil
+            port, tensor=tensor, scale=float(scale[0]), in_float32=in_float32, zero=zero, ceil=ceil, own=own
         )
 
     def _first_grids(self, name: str) -> tuple[list[Grid], str | None]:

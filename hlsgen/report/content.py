@@ -33,6 +33,7 @@ from hlsgen.report.figures import (
 from hlsgen.report.fit import Fit
 from hlsgen.report.frames import FrameFigures
 from hlsgen.report.interface import Interface
+from hlsgen.report.judge import JudgeFigures
 from hlsgen.report.kernels import KernelFigures
 from hlsgen.report.mixture import MixtureFigures
 from hlsgen.report.processor import ProcessorFigures, TaskFigures
@@ -130,10 +131,12 @@ class Figures(Section):
 @dataclass(frozen=True, kw_only=True)
 class Report(FrameFigures, Figures):
     """report.json of a build. ranges: of tensors on the calibration frames, if there are some. schedule: None
-    in builds of before there was one. synthesised: what the vendor's tools reported, if they have run."""
+    in builds of before there was one, as judge is. synthesised: what the vendor's tools reported, if they
+    have run."""
 
     lint: LintFigures
     csim: CsimFigures
+    judge: JudgeFigures | None = None
     ranges: Annotated[tuple[TensorFigures, ...], Rows] = ()
     schedule: ScheduleFigures | None = None
     synthesised: Annotated[tuple[SynthesisFigures, ...], Rows] = ()
@@ -145,9 +148,10 @@ class Report(FrameFigures, Figures):
         frames: FrameFigures,
         lint: LintFigures,
         csim: CsimFigures,
+        judge: JudgeFigures,
         schedule: ScheduleFigures,
         ranges: tuple[TensorFigures, ...] = (),
     ) -> Self:
         """The modelled figures of a design with what its build has found."""
         parts = {one.name: getattr(part, one.name) for part in (figures, frames) for one in fields(part)}
-        return cls(**parts, lint=lint, csim=csim, schedule=schedule, ranges=ranges)
+        return cls(**parts, lint=lint, csim=csim, judge=judge, schedule=schedule, ranges=ranges)

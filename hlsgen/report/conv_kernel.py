@@ -22,6 +22,7 @@ from hlsgen.report.estimates import Estimates
 from hlsgen.report.figures import Banks, Folding, Layer, Memory, OmpssFigures, Slr, slr_figures
 from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import clipping_text, warning_lines
+from hlsgen.report.judge import judge_text
 from hlsgen.report.kernels import KERNEL_HEADS, KernelFigures, kernel_rows
 from hlsgen.report.roofline import Roofline, built_ceiling, dsp_ceiling, roofline_figures
 from hlsgen.report.schedule import interval_text, schedule_text
@@ -266,6 +267,7 @@ def conv_kernel_markdown(deployment: Deployment, report: Report) -> str:
         *(_other(*pair) for pair in zip(deployment.kernels[1:], report.kernels[1:], strict=True)),
         clipping_text(report.clipping),
         "## C-simulation\n\n" + _csim(report.csim),
+        judge_text(report.judge),
         schedule_text(report.schedule),
         lint_text(report.lint),
     )

@@ -27,6 +27,7 @@ from hlsgen.report.frames import calibration_line, clipping_line
 from hlsgen.report.front_picture import FrontPicture, draw_front
 from hlsgen.report.graph_parts import PartedGraph
 from hlsgen.report.interface import interface_text
+from hlsgen.report.judge import judge_line
 from hlsgen.report.mixture import mixture_note
 from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
 from hlsgen.report.page_tables import (
@@ -40,6 +41,7 @@ from hlsgen.report.page_tables import (
     fit_table,
     front_table,
     instance_table,
+    judge_tables,
     kernel_table,
     layer_tables,
     mixture_table,
@@ -100,6 +102,7 @@ class Page:
     clipping: Table
     ranges: tuple[BinadePicture, ...]
     csim: Table
+    judge: tuple[Table, ...]
     schedule: Table
     cells: Table
     synthesised: tuple[Table, ...]
@@ -167,6 +170,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         clipping=clipping_table(report),
         ranges=range_pictures(report.ranges),
         csim=csim_table(report),
+        judge=judge_tables(report),
         schedule=schedule_table(report),
         cells=cells_table(report),
         synthesised=difference_tables(report),
@@ -205,6 +209,7 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
         ("clipping", "Clipped values", bool(report.clipping)),
         ("ranges", "Values and bits", bool(report.ranges)),
         ("csim", "C-simulation", True),
+        ("judge", "Against the framework", report.judge is not None),
         ("schedule", "Schedule", report.schedule is not None),
         ("synthesised", "Synthesised", True),
     )
@@ -287,9 +292,15 @@ def _notes(report: Report) -> dict[str, str]:
         "accuracy": _calibration_note(report),
         "clipping": _clipping_note(report),
         "csim": checked,
+        "judge": _judge_note(report),
         "schedule": _schedule_note(report),
         "cells": CELLS_NOTE,
     }
+
+
+def _judge_note(report: Report) -> str:
+    line = "" if report.judge is None else judge_line(report.judge)
+    return f"{line[:1].upper()}{line[1:]}."
 
 
 def _schedule_note(report: Report) -> str:

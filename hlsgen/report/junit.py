@@ -1,8 +1,8 @@
 """The checks of a build as JUnit XML, which CI systems show as tests.
 
 A suite is named as its design. Its cases, by class: design (it is right and fits), csim (a case a layer),
-iterations, fifos, lint, schedule (a case a loop). What was not run is there as skipped, with its reason; a
-build that failed has a single case with its message, since nothing of it is kept.
+iterations, fifos, lint, judge (the framework), schedule (a case a loop). What was not run is there as
+skipped, with its reason; a build that failed has a single case with its message, since nothing of it is kept.
 """
 
 from __future__ import annotations
@@ -13,14 +13,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from hlsgen.base.errors import DesignError, EmissionError, HlsgenError, MismatchError
+from hlsgen.base.errors import DesignError, EmissionError, HlsgenError, JudgeError, MismatchError
 from hlsgen.report.checks import CsimFigures, LayerVerdict, LintFigures
 from hlsgen.report.content import Report
+from hlsgen.report.judge import JudgeFigures, judge_line
 from hlsgen.report.schedule import ScheduledLoop, ScheduleFigures
 
 _UNPRINTABLE = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no spelling for."""
-_FAILED_IN = ((DesignError, "design"), (MismatchError, "csim"), (EmissionError, "emitted code"))
+_FAILED_IN = (
+    (DesignError, "design"),
+    (JudgeError, "judge"),
+    (MismatchError, "csim"),
+    (EmissionError, "emitted code"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +50,7 @@ def cases_of(report: Report) -> list[Case]:
         Case(kind="design", name=f"fits {report.board}", text=fits),
         *_lint_cases(report.lint),
         *_csim_cases(report.csim),
+        *(_judge_cases(report.judge) if report.judge is not None else ()),
         *(_schedule_cases(report.schedule) if report.schedule is not None else ()),
     ]
 
@@ -119,6 +126,16 @@ def _csim_cases(csim: CsimFigures) -> Iterator[Case]:
     if csim.bounded_fifos is not None:
         words = f"all stages at once: {csim.bounded_fifos.frames} frames {csim.bounded_fifos.verdict}"
         yield Case(kind="fifos", name="emitted depths", text=words)
+
+
+def _judge_cases(found: JudgeFigures) -> Iterator[Case]:
+    skipped = found.verdict == "skipped"
+    yield Case(
+        kind="judge",
+        name=found.by or "framework",
+        text=judge_line(found),
+        outcome="skipped" if skipped else "passed",
+    )
 
 
 def _schedule_cases(schedule: ScheduleFigures) -> Iterator[Case]:

@@ -19,6 +19,7 @@ from hlsgen.report.explored import Search, explored_text
 from hlsgen.report.figures import Depths, Fifo, Joint, batch_cycles
 from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import calibration_line, clipping_text, warning_lines
+from hlsgen.report.judge import judge_text
 from hlsgen.report.quality import Quality, quantisation_figures
 from hlsgen.report.schedule import schedule_text
 from hlsgen.report.styles import StyleFigures, styles_text
@@ -145,6 +146,7 @@ def network_markdown(
             _quantisation_text(report),
             clipping_text(report.clipping),
             "## C-simulation\n\n" + csim_text(report.csim, compared=compared, at_once=at_once),
+            judge_text(report.judge),
             schedule_text(report.schedule),
             lint_text(report.lint),
         )

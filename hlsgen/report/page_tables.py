@@ -11,6 +11,7 @@ from hlsgen.report.explored import Search
 from hlsgen.report.figures import Fifo, Layer, fifo_memory
 from hlsgen.report.fit import FIT_HEAD, fit_rows
 from hlsgen.report.frames import CLIPPING_HEADS, clipping_cells
+from hlsgen.report.judge import JUDGE_HEAD, TIE_HEAD, output_rows, tie_rows
 from hlsgen.report.kernels import KERNEL_HEADS, kernel_rows
 from hlsgen.report.mixture import MIXTURE_HEADS, MixtureFigures, mixture_rows
 from hlsgen.report.page_graph import folding_text, shape_text
@@ -291,6 +292,21 @@ def csim_table(report: Report) -> Table:
     ]
     head = ("layer", "compared", "mismatches", "verdict")
     return Table(title="Results compared with golden", head=head, rows=tuple(rows), numbers=(1, 2))
+
+
+def judge_tables(report: Report) -> tuple[Table, ...]:
+    """The outputs beside the framework's, and the ties of float32 if there are some."""
+    found = report.judge
+    if found is None:
+        return ()
+    outputs = tuple(output_rows(found.outputs))
+    tables = (
+        Table(title="Outputs beside the framework's", head=JUDGE_HEAD, rows=outputs, numbers=(1, 2, 3, 4, 5)),
+        Table(
+            title="Ties that float32 decides", head=TIE_HEAD, rows=tuple(tie_rows(found.ties)), numbers=(1, 2)
+        ),
+    )
+    return tuple(one for one in tables if one.rows)
 
 
 def schedule_table(report: Report) -> Table:

@@ -8,6 +8,7 @@ from hlsgen.base.rates import rate_text
 from hlsgen.report.checks import CsimFigures
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.fit import percent_text
+from hlsgen.report.judge import judge_line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,7 @@ class Tile:
 def tiles_of(report: Report) -> tuple[Tile, ...]:
     """The tiles of a build."""
     *modelled, binds = modelled_tiles(report)
-    return (*modelled, *_schedule_tiles(report), csim_tile(report.csim), binds)
+    return (*modelled, *_schedule_tiles(report), csim_tile(report.csim), *_judge_tiles(report), binds)
 
 
 def modelled_tiles(report: Figures) -> tuple[Tile, ...]:
@@ -83,6 +84,29 @@ def csim_tile(csim: CsimFigures) -> Tile:
         kind="measured",
         tone="good" if good else "bad",
         width="double",
+    )
+
+
+def _judge_tiles(report: Report) -> tuple[Tile, ...]:
+    """What the framework says of the answers."""
+    found = report.judge
+    if found is None:
+        return ()
+    value = {
+        "exact": "equals the framework",
+        "ties": "equals it but for ties",
+        "agrees": "agrees",
+        "skipped": "not judged",
+    }[found.verdict]
+    return (
+        Tile(
+            name="Framework",
+            value=value,
+            note=judge_line(found),
+            kind="measured",
+            tone="" if found.verdict == "skipped" else "good",
+            width="double",
+        ),
     )
 
 

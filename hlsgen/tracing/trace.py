@@ -292,7 +292,7 @@ class _Run:
 
     def add(self, part: Part) -> None:
         """Runs some frames and compares what every layer gives."""
-        theirs = self._theirs.of(part.arrays) if self._theirs else {}
+        theirs = self._theirs.of(part.arrays).layers if self._theirs else {}
         exact = self._in_floats(part)
         types = self._graph.tensors()
         for port, array in zip(self._graph.inputs, part.arrays, strict=True):

@@ -36,7 +36,7 @@ def assert_same(
     graph: Graph, theirs: LayerValues, arrays: Sequence[Floats], tolerance: float = 1e-4
 ) -> set[str]:
     """The names whose values were compared: each is as the framework has it, in shape and numbers."""
-    wanted = theirs.of([np.asarray(array, np.float64) for array in arrays])
+    wanted = theirs.of([np.asarray(array, np.float64) for array in arrays]).layers
     found = own_values(graph, arrays)
     for name in wanted.keys() & found.keys():
         assert found[name].shape == wanted[name].shape, name

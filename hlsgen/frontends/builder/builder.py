@@ -72,8 +72,9 @@ class GraphBuilder(Resampling, Reductions):
         *,
         in_float32: bool = False,
         odd: bool = False,
+        own: bool = False,
     ) -> Value:
-        """An input of logical shape `shape` without the batch; `in_float32` and `odd` as `Port` says them.
+        """An input of logical shape `shape` without the batch; `in_float32`, `odd`, `own`: as of `Port`.
 
         Raises DesignError: more than 3 axes, an empty one, or too many elements.
         """
@@ -93,7 +94,7 @@ class GraphBuilder(Resampling, Reductions):
             axes = (1, 2, 0)
         name = self.unique(name)
         port = Port(name=name, source=name, tensor=tensor, shape=tuple(shape), axes=axes)
-        self._inputs.append(replace(port, in_float32=in_float32, odd=odd))
+        self._inputs.append(replace(port, in_float32=in_float32, odd=odd, own=own))
         return Value.of(name, tensor, shape, chw)
 
     def output(self, name: str, x: Value, scale: float = 1.0) -> None:

@@ -24,7 +24,7 @@ from hlsgen.frontends.onnx.functions import every_node
 from hlsgen.frontends.onnx.input_shapes import InputShapes
 from hlsgen.frontends.onnx.integer_products import make_signs_alike
 from hlsgen.frontends.onnx.model import OnnxModel, loaded_model, onnx_package
-from hlsgen.model.origins import Floats, LayerValues, Origin
+from hlsgen.model.origins import Floats, FrameworkRun, LayerValues, Origin
 
 RUNTIME_IR = 10
 """The IR version that ONNX Runtime of today and of some years ago knows; newer ones add nothing read here."""
@@ -40,19 +40,25 @@ def layer_values(source: Any, input_shapes: InputShapes, origins: Sequence[Origi
     """
     model = loaded_model(source, input_shapes, silent)
     outer = {name for node in model.proto.graph.node for name in node.output}
-    names = [one.key for one in origins if one.key in outer]
-    shapes = {one.key: one.shape for one in origins}
-    tensors = _runner(model, names)
+    shapes = {one.key: one.shape for one in origins if one.key in outer}
+    tensors = _runner(model, list(dict.fromkeys([*model.outputs, *shapes])))
 
-    def run(frames: Sequence[Floats]) -> Mapping[str, Floats]:
+    def run(frames: Sequence[Floats]) -> FrameworkRun:
         parts: dict[str, list[Floats]] = {}
         count = len(frames[0])
         for first in range(0, count, model.batch):
             some = min(model.batch, count - first)
             for name, array in tensors(_feed(model, frames, first)).items():
-                if np.shape(array)[1:] == shapes[name]:
-                    parts.setdefault(name, []).append(np.asarray(array[:some], np.float64))
-        return {name: np.concatenate(arrays) for name, arrays in parts.items()}
+                parts.setdefault(name, []).append(np.asarray(array, np.float64)[:some])
+        values = {name: np.concatenate(arrays) for name, arrays in parts.items()}
+        return FrameworkRun(
+            outputs=[values[name] for name in model.outputs],
+            layers={
+                name: values[name]
+                for name, shape in shapes.items()
+                if name in values and values[name].shape[1:] == shape
+            },
+        )
 
     return LayerValues(title=runtime(model.proto), of=run)
 

@@ -19,7 +19,7 @@ from hlsgen.frontends.qkeras.calls import (
     with_graph,
 )
 from hlsgen.frontends.qkeras.load import quiet
-from hlsgen.model.origins import Floats, LayerValues, Origin
+from hlsgen.model.origins import Floats, FrameworkRun, LayerValues, Origin
 
 
 def layer_values(model: Any, origins: Sequence[Origin]) -> LayerValues:
@@ -30,7 +30,7 @@ def layer_values(model: Any, origins: Sequence[Origin]) -> LayerValues:
     model = with_graph(model)
     wanted = {one.key for one in origins}
 
-    def run(frames: Sequence[Floats]) -> Mapping[str, Floats]:
+    def run(frames: Sequence[Floats]) -> FrameworkRun:
         with quiet():
             return _Run(wanted).of(model, [np.asarray(array, np.float32) for array in frames], "")
 
@@ -44,10 +44,11 @@ class _Run:
         self._wanted = wanted
         self._names = ResultNames()
 
-    def of(self, model: Any, inputs: list[Any], prefix: str) -> dict[str, Floats]:
+    def of(self, model: Any, inputs: list[Any], prefix: str) -> FrameworkRun:
         found: dict[str, Floats] = {}
         calls = model_calls(model)
         tensors = {id(one): one for call in calls.calls for one in (*call.inputs, *call.outputs)}
+        tensors |= {id(one): one for one in calls.outputs}
         values = dict(zip(tensors, _shown(model, calls, list(tensors.values()), inputs), strict=True))
         known = {id(tensor) for tensor in calls.inputs}
         for call in calls.calls:
@@ -56,14 +57,15 @@ class _Run:
             known.update(id(tensor) for tensor in call.outputs)
             results = [values[id(tensor)] for tensor in call.outputs]
             found |= self._results(call, results, [values[id(tensor)] for tensor in call.inputs], prefix)
-        return found
+        outputs = [np.asarray(values[id(tensor)], np.float64) for tensor in calls.outputs]
+        return FrameworkRun(outputs=outputs, layers=found)
 
     def _results(
         self, call: Call, results: list[Any], inputs: list[Any], prefix: str
     ) -> Mapping[str, Floats]:
         if is_model(call.layer):
             inside = graph_holder(call.layer) is not None
-            return self.of(call.layer, inputs, f"{prefix}{call.layer.name}.") if inside else {}
+            return self.of(call.layer, inputs, f"{prefix}{call.layer.name}.").layers if inside else {}
         if type(call.layer).__name__ == "InputLayer":
             return {}
         named = zip(self._names.of_results(call, prefix), results, strict=True)

@@ -240,12 +240,12 @@ class _Walk:
             return builder.input(label, sizes, wish, in_float32=float32_holds(wish))
         exact = self._read_by_hgq(model, tensor)
         if exact is not None:
-            return builder.input(label, sizes, exact, in_float32=True)
+            return builder.input(label, sizes, exact, in_float32=True, own=True)
         casts = self._casts(model, tensor, first_type)
         if len(casts) == 1 and None not in casts:
-            return builder.input(label, sizes, casts.pop(), in_float32=True)
+            return builder.input(label, sizes, casts.pop(), in_float32=True, own=True)
         if casts and self._casts(model, tensor, lambda _: SIGN) == {SIGN}:  # quantizers and nothing else
-            return builder.input(label, sizes, BEFORE_QUANTIZERS, in_float32=True, odd=True)
+            return builder.input(label, sizes, BEFORE_QUANTIZERS, in_float32=True, odd=True, own=True)
         return builder.input(label, sizes, DEFAULT_INPUT, in_float32=True)
 
     def _read_by_hgq(self, model: KerasModel, tensor: Any) -> FixedType | None:

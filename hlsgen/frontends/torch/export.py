@@ -235,22 +235,22 @@ def _program(program: torch.export.ExportedProgram, place: Place | None) -> Prog
         nodes=tuple(program.graph.nodes),
         inputs=tuple(given),
         constants=constants,
-        outputs=tuple(_named(tree, "")),
+        outputs=tuple(named_results(tree)),
         batch=given[0].meta["val"].shape[0],
     )
 
 
-def _named(tree: object, name: str) -> Iterator[tuple[str, object]]:
+def named_results(tree: object, name: str = "") -> Iterator[tuple[str, object]]:
     """The leaves of what a model returns: out0, out1 ..., or by the keys of dictionaries."""
     if isinstance(tree, dict):
         for key, value in tree.items():
-            yield from _named(value, f"{name}_{key}" if name else str(key))
+            yield from named_results(value, f"{name}_{key}" if name else str(key))
     elif isinstance(tree, tuple | list):
         names = getattr(tree, "_fields", None) or [
             f"{name}_{n}" if name else f"out{n}" for n in range(len(tree))
         ]
         for each, value in zip(names, tree, strict=True):
-            yield from _named(value, each)
+            yield from named_results(value, each)
     else:
         yield name or "out0", tree
 

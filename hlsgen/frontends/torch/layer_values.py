@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.frontends.torch.export import Program, exported, traceable
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.frontends.torch.export import Program, exported, named_results, traceable
 from hlsgen.frontends.torch.named import NODE
 from hlsgen.frontends.torch.package import fx, nn, torch
-from hlsgen.model.origins import Floats, LayerValues, Origin
+from hlsgen.model.origins import Floats, FrameworkRun, LayerValues, Origin
 
 
 def layer_values(
@@ -33,13 +34,14 @@ def layer_values(
     with _evaluating(module):
         program = exported(model, input_shapes) if by_node else None
 
-    def run(frames: Sequence[Floats]) -> Mapping[str, Floats]:
+    def run(frames: Sequence[Floats]) -> FrameworkRun:
         given = _as_inputs(module, frames)
         with _evaluating(module), torch.no_grad():
-            found = _of_modules(module, given, by_module)
+            result, found = _of_modules(module, given, by_module)
+            outputs = [_array(one) for _, one in named_results(result)]
             if program is not None:
                 found |= _of_nodes(program, given, by_node)
-        return found
+        return FrameworkRun(outputs=outputs, layers=found)
 
     return LayerValues(title=f"PyTorch {torch.__version__}", of=run)
 
@@ -67,8 +69,10 @@ def _evaluating(module: nn.Module) -> Iterator[None]:
 
 def _of_modules(
     module: nn.Module, given: tuple[torch.Tensor, ...], wanted: Mapping[str, Origin]
-) -> dict[str, Floats]:
-    """Results of calls of modules: the k-th call of one at `path` is path@k, the first just path."""
+) -> tuple[object, dict[str, Floats]]:
+    """The model's own result, and those of calls of modules: the k-th call of one at `path` is path@k, the
+    first just path.
+    """
     found: dict[str, Floats] = {}
     calls: dict[str, int] = {}
 
@@ -87,11 +91,11 @@ def _of_modules(
         one.register_forward_hook(watching(path)) for path, one in module.named_modules() if path in paths
     ]
     try:
-        module(*given)
+        result = module(*given)
     finally:
         for hook in hooks:
             hook.remove()
-    return found
+    return result, found
 
 
 def _of_nodes(
@@ -120,4 +124,13 @@ def _keep(found: dict[str, Floats], origin: Origin, result: object) -> None:
     """A copy of a result, or of the first tensor of several: an operation in place may change it later."""
     tensor = result[0] if isinstance(result, tuple | list) and result else result
     if isinstance(tensor, torch.Tensor) and tuple(tensor.shape[1:]) == origin.shape:
-        found[origin.name] = tensor.detach().cpu().double().numpy().copy()
+        found[origin.name] = _array(tensor)
+
+
+def _array(tensor: object) -> Floats:
+    """A copy of a tensor. Raises DesignError: the model gives something else."""
+    if not isinstance(tensor, torch.Tensor):
+        message = f"the model returns {type(tensor).__name__} among its outputs"
+        raise DesignError(Problem(message=message, fix="a forward() that returns tensors"))
+    array: Floats = tensor.detach().cpu().double().numpy().copy()
+    return array

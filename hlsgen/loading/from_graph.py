@@ -180,8 +180,10 @@ def from_float(
         else Calibration(
             source=options.calibration_source,
             frames=calibration.count,
+            given=calibration.given,
             stand_in=options.stand_in,
             chooses=typing.by_frames,
+            of_ranges=calibration.given_range_frames,
         ),
     )
 

@@ -31,9 +31,9 @@ from hlsgen.model.precision import Bits, Precision, to_nearest
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.targets.board import Board, load_board
 
-CALIBRATION_FRAMES = 32
-"""Frames of the input's samples that types are chosen from."""
-CALIBRATION_MACS = 1 << 32
+STAND_IN_FRAMES = 32
+"""Frames of a stand-in photograph or of random numbers that types are chosen from."""
+STAND_IN_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
 
 
@@ -263,7 +263,7 @@ def _frames(file: NetworkFile, document: Document, index: int, port: Port) -> Fl
         place = document.place(("input", index, "samples"))
         return samples.from_file(document.beside(wanted.path), port.shape, place)
     if wanted == "random":
-        random = samples.random_frames(port.tensor.shape, min(file.batch, CALIBRATION_FRAMES), seed=index)
+        random = samples.random_frames(port.tensor.shape, min(file.batch, STAND_IN_FRAMES), seed=index)
         return port.from_tensor(_within_type(random, file, port))
     return None
 
@@ -297,14 +297,13 @@ def _with_calibration(
             raise document.error([Problem(message=message, fix="samples for each input", place=place)])
         array = samples.from_file(document.beside(given), ports[0].shape, place)
         return replace(options, calibration=array, calibration_source=given.name)
-    most = max(1, min(CALIBRATION_FRAMES, CALIBRATION_MACS // max(1, graph.macs)))
-    found = [
+    most = max(1, min(STAND_IN_FRAMES, STAND_IN_MACS // max(1, graph.macs)))
+    arrays = [
         port.from_tensor(_within_type(samples.photograph(port.tensor.shape, most), file, port))
         if array is None
         else array
         for port, array in zip(ports, frames, strict=True)
     ]
-    arrays = [np.asarray(array[: max(most, 1)]) for array in found]
     sources = [(port.name, _samples_of(file, index)) for index, port in enumerate(ports)]
     return replace(
         options,

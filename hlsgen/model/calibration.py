@@ -11,18 +11,23 @@ STAND_INS = {"photograph": "a stand-in photograph", "random": "random numbers"}
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """`frames` frames of `source`, in words. stand_in: they are not the user's own.
+    """`frames` frames of `source`, in words, of `given` there. stand_in: they are not the user's own.
 
-    chooses: whether types were chosen from them (auto, widths), rather than only judged by them.
+    chooses: whether types were chosen from them (auto, widths), rather than only judged by them. of_ranges:
+    the numbers of those that ranges were chosen from; the others judge.
     """
 
     source: str
     frames: int
+    given: int
     stand_in: bool = False
     chooses: bool = True
+    of_ranges: frozenset[int] = frozenset()
 
     def __str__(self) -> str:
         what = "number types chosen from" if self.chooses else "accuracy of the types judged on"
+        if self.frames < self.given:
+            return f"{what} {self.source}: {self.frames:,} of {self.given:,} frames, spread"
         return f"{what} {self.source}: {self.frames:,} frame{'s' if self.frames > 1 else ''}"
 
     @property

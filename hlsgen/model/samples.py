@@ -149,6 +149,22 @@ def random_weights(shape: WeightShape, seed: int) -> tuple[Floats, Floats]:
     return np.clip(weights, -largest, largest), generator.uniform(-0.5, 0.5, shape[0])
 
 
+# ---------------------------------------------------------------- choosing
+
+
+def spread(total: int, count: int) -> list[int]:
+    """`count` of `total` frames, or all: one from each of as many equal parts, ascending.
+
+    A place in each part is drawn by a fixed seed, so that neither a sorted file nor one whose classes take
+    turns gives frames of one kind only.
+    """
+    if count >= total:
+        return list(range(total))
+    edges = [index * total // count for index in range(count + 1)]
+    draws = np.random.default_rng(0).random(count)
+    return [low + int(draw * (high - low)) for low, high, draw in zip(edges, edges[1:], draws, strict=False)]
+
+
 # ---------------------------------------------------------------- files
 
 

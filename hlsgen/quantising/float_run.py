@@ -10,15 +10,22 @@ import numpy as np
 from hlsgen.base.fixed import Codes
 from hlsgen.model.ir import Graph, run_golden
 from hlsgen.model.precision import MOST_SAMPLES, Floats
+from hlsgen.model.samples import spread
 
+MOST_FRAMES = 4096
+"""Calibration frames that are run."""
+MOST_MACS = 1 << 34
+"""Fewer, but two, if together they would need more multiply-accumulates."""
 KEPT_FRAMES = 128
 """Calibration frames whose tensors are kept: types are judged on them."""
 JUDGING_FRAMES = 16
 """Frames, of those that are kept, that judge each of the types that are tried."""
 KEPT_MACS = 1 << 32
 """Fewer, but two, if together they would need more multiply-accumulates."""
-KEPT_ELEMENTS = 1 << 24
+KEPT_ELEMENTS = 1 << 26
 """Or if their tensors had more elements."""
+CHUNK_ELEMENTS = 1 << 22
+"""Elements of all tensors of the frames that are run at a time."""
 
 
 class SomeFrames(Mapping[str, Codes]):
@@ -42,21 +49,35 @@ class SomeFrames(Mapping[str, Codes]):
         return len(self.whole)
 
 
+def _some(frames: Sequence[int], count: int) -> list[int]:
+    """`count` of these frames, spread."""
+    return [int(frames[index]) for index in spread(len(frames), count)]
+
+
 class FloatRun:
     """`graph`, all float, on calibration frames [N, C, H, W] of each input; each frame is run once.
 
-    count: frames. kept: those whose tensors are kept, evenly over all. Every second one of these is held out:
-    ranges are not chosen from it, so that types can be judged on it. Of a single frame none can be.
+    given: frames there are; picked: those that may be run, a seeded sample spread over all where the budget
+    does not suffice for all; frames, count: those. One of every two, by a fixed seed, is held out: no range is
+    chosen from it, so that types can be judged on it. Of a single frame none can be. kept: frames whose
+    tensors are kept, in turn one that ranges are chosen from and one held out.
     """
 
     def __init__(self, graph: Graph, frames: Mapping[str, Floats]) -> None:
         self.graph = graph
-        self.frames = frames
-        self.count = min(len(array) for array in frames.values())
+        self.given = min(len(array) for array in frames.values())
+        self.picked = spread(self.given, max(2, min(MOST_FRAMES, MOST_MACS // max(1, graph.macs))))
+        self.frames = {name: array[self.picked] for name, array in frames.items()}
+        self.count = len(self.picked)
         elements = sum(int(np.prod(tensor.shape)) for tensor in graph.tensors().values())
         most = min(KEPT_FRAMES, KEPT_MACS // max(1, graph.macs), KEPT_ELEMENTS // elements)
+        self._chunk = max(1, CHUNK_ELEMENTS // elements)
         size = min(self.count, max(2, most))
-        self.kept = [index * self.count // size for index in range(size)]
+        held = set(2 * np.arange(self.count // 2) + np.random.default_rng(1).integers(0, 2, self.count // 2))
+        self.range_frames = [frame for frame in range(self.count) if frame not in held]
+        self.kept = [0] * size
+        self.kept[0::2] = _some(self.range_frames, size - size // 2)
+        self.kept[1::2] = _some(sorted(held), size // 2)
         self._tensors = run_golden(graph, self.inputs(self.kept))
 
     @property
@@ -77,10 +98,9 @@ class FloatRun:
         return [some[index * len(some) // size] for index in range(size)]
 
     @property
-    def range_frames(self) -> list[int]:
-        """The frames that ranges are chosen from."""
-        held = {self.kept[position] for position in self.held_out}
-        return [frame for frame in range(self.count) if frame not in held]
+    def given_range_frames(self) -> frozenset[int]:
+        """Their numbers among the frames that were given."""
+        return frozenset(self.picked[frame] for frame in self.range_frames)
 
     def inputs(self, frames: Sequence[int]) -> dict[str, Floats]:
         """These frames of each input."""
@@ -92,36 +112,47 @@ class FloatRun:
 
     def _each(self) -> Iterator[Mapping[str, Floats]]:
         """Every tensor [1, C, H, W] of each frame that ranges are chosen from, by name."""
-        positions = {frame: position for position, frame in enumerate(self.kept)}
-        for frame in self.range_frames:
-            position = positions.get(frame)
-            yield (
-                run_golden(self.graph, self.inputs([frame])) if position is None else self.tensors([position])
-            )
+        kept = set(self.kept)
+        for position in self.of_ranges:
+            yield self.tensors([position])
+        others = [frame for frame in self.range_frames if frame not in kept]
+        for first in range(0, len(others), self._chunk):
+            some = others[first : first + self._chunk]
+            found = run_golden(self.graph, self.inputs(some))
+            for index in range(len(some)):
+                yield {name: array[index : index + 1] for name, array in found.items()}
 
     @cached_property
-    def peaks(self) -> dict[str, Floats]:
-        """The largest absolute value of a tensor in each frame that is kept, by name."""
-        return {
-            name: np.abs(values).reshape(len(values), -1).max(axis=1)
-            for name, values in self._tensors.items()
-        }
-
-    @cached_property
-    def samples(self) -> dict[str, Floats]:
-        """Values of every tensor, at most MOST_SAMPLES, over the frames that ranges are chosen from."""
+    def _of_each(self) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """Some values of every tensor, and its peak in each frame, over the frames that ranges are from."""
         each = max(256, MOST_SAMPLES // len(self.range_frames))
         generator = np.random.default_rng(0)
         parts: dict[str, list[Floats]] = {}
+        peaks: dict[str, list[float]] = {}
         for tensors in self._each():
             for name, array in tensors.items():
                 flat = array.reshape(-1)
+                ends = [float(flat.min()), float(flat.max())]
+                peaks.setdefault(name, []).append(max(-ends[0], ends[1]))
                 if flat.size > each:
                     # the extremes always belong to it: what clips them must pay for it
                     some = generator.choice(flat.size, each - 2, replace=False)
-                    flat = np.concatenate([flat[some], [flat.min(), flat.max()]])
+                    flat = np.concatenate([flat[some], ends])
                 parts.setdefault(name, []).append(flat)
-        return {name: np.concatenate(arrays) for name, arrays in parts.items()}
+        return (
+            {name: np.concatenate(arrays) for name, arrays in parts.items()},
+            {name: np.array(found) for name, found in peaks.items()},
+        )
+
+    @property
+    def samples(self) -> dict[str, Floats]:
+        """Values of every tensor, at most MOST_SAMPLES, over the frames that ranges are chosen from."""
+        return self._of_each[0]
+
+    @property
+    def peaks(self) -> dict[str, Floats]:
+        """The largest absolute value of a tensor in each frame that ranges are chosen from, by name."""
+        return self._of_each[1]
 
     def ends_known(self, name: str) -> bool:
         """Whether an input's largest values look like the end of its range: half of the frames share one."""

@@ -6,6 +6,7 @@ after   relu6 0.1 ... 6, conv2 -3.9 ... 3.6 with a headroom of 1.25
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -28,10 +29,14 @@ from hlsgen.quantising.float_run import FloatRun
 
 SIGN_KEEPERS = (Add, Mul, Concat, Pool)
 """Kinds that give nothing negative if they read nothing negative."""
-FEWEST_PEAKS = 8
+FEWEST_PEAKS = 4
 """Frames from which on it can be said by how much frames differ."""
+OF_FEW = 2 * HEADROOM
+"""The headroom of fewer: another bit for what they have not shown."""
 USUAL_RANK = 16
 """The frame, from the loudest, that this is compared with, or the middle one of fewer."""
+COVERED = 128
+"""Frames whose loudest one shall be held, at the least, however few were given."""
 MOST_BY_FRAMES = 8.0
 """Three bits: no more are spent on what no frame showed."""
 
@@ -73,17 +78,20 @@ def headroom_by_frames(run: FloatRun, name: str) -> float:
     """How much of the range that frames showed a tensor's type is to hold, by how much frames differ in it.
 
     As far as the loudest frame is above the one of rank k, a louder one may be above that: one is in k times
-    as many frames, if loudness falls off as a power of its rank. Frames held out say how loud too.
+    as many frames, if loudness falls off as a power of its rank. Of few frames the power is carried further,
+    to COVERED of them.
     """
     peaks = np.sort(run.peaks[name])[::-1]
     if len(peaks) < FEWEST_PEAKS:
-        return HEADROOM
-    shown = float(np.abs(run.samples[name]).max())
-    usual = float(peaks[min(len(peaks) // 2, USUAL_RANK)])
-    loudest = max(float(peaks[0]), shown)
-    if loudest * loudest >= MOST_BY_FRAMES * shown * usual:
+        return OF_FEW
+    rank = min(len(peaks) // 2, USUAL_RANK)
+    loudest, usual = float(peaks[0]), float(peaks[rank])
+    if usual == 0.0:
         return HEADROOM if loudest == 0.0 else MOST_BY_FRAMES
-    return max(HEADROOM, loudest * loudest / (shown * usual))
+    times = max(rank, COVERED // len(peaks))
+    # powers come from logarithms, whose last bits are the machine's
+    grown: float = round((loudest / usual) ** (math.log(times) / math.log(rank)), 3)
+    return min(max(HEADROOM, grown), MOST_BY_FRAMES)
 
 
 def _fits(run: FloatRun, headrooms: Mapping[str, float]) -> dict[str, Fits]:

@@ -20,6 +20,7 @@ class CalibrationFigures(Section):
 
     source: Text
     frames: Count
+    given: Count
     stand_in: Flag
     chooses_types: Flag
 
@@ -57,6 +58,7 @@ def frame_figures(
         else CalibrationFigures(
             source=calibration.source,
             frames=calibration.frames,
+            given=calibration.given,
             stand_in=calibration.stand_in,
             chooses_types=calibration.chooses,
         ),
@@ -88,7 +90,10 @@ def calibration_line(found: CalibrationFigures | None) -> str:
     """The line on where number types come from; empty of a network that brings its own."""
     if found is None:
         return ""
-    return str(Calibration(source=found.source, frames=found.frames, chooses=found.chooses_types))
+    one = Calibration(
+        source=found.source, frames=found.frames, given=found.given, chooses=found.chooses_types
+    )
+    return str(one)
 
 
 def clipping_line(found: Sequence[ClippedFigures]) -> str:

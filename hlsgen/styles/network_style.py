@@ -168,7 +168,11 @@ class NetworkStyle(Style[N]):
         values, codes = {}, {}
         for port in self.graph.inputs:
             given = self.samples.get(port.name)
-            array = samples.photograph(port.tensor.shape, count) if given is None else given[:count]
+            array = (
+                samples.photograph(port.tensor.shape, count)
+                if given is None
+                else given[self._simulated(len(given), count)]
+            )
             values[port.name] = array / port.scale
             codes[port.name] = (
                 stand_in_codes(port, array)
@@ -180,6 +184,13 @@ class NetworkStyle(Style[N]):
             values={name: array[:shortest] for name, array in values.items()},
             codes={name: array[:shortest] for name, array in codes.items()},
         )
+
+    def _simulated(self, given: int, count: int) -> list[int]:
+        """Which of the samples are simulated: spread over those that chose no range, if there are some."""
+        chose = self.calibration.of_ranges if self.calibration is not None else frozenset()
+        rest = [frame for frame in range(given) if frame not in chose]
+        some = rest if len(rest) >= min(count, given) else list(range(given))
+        return [some[index] for index in samples.spread(len(some), count)]
 
     def _of_file(self, file: Path, frames: int | None) -> SimulationFrames:
         ports = self.graph.inputs

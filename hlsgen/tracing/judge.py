@@ -52,7 +52,8 @@ def judged(
     reading = style.reference or graph
     try:
         theirs = original.layer_values([one for one in reading.origins if not one.joined])
-        judge = _Judge(theirs, reading, graph)
+        given = frozenset() if reading is not graph else frozenset(graph.tensors()) - style.own_types
+        judge = _Judge(theirs, reading, graph, given)
         most = max(1, MOST_MACS // max(1, graph.macs))
         agreement = judge.agreement(_some(frames, most), golden)
         return judge.verdict(agreement, _off_grid(reading, graph, _some(frames, min(FRAMES, most))))
@@ -85,10 +86,18 @@ def _off_grid(reading: Graph, graph: Graph, few: SimulationFrames) -> dict[str, 
 
 
 class _Judge:
-    """A framework ready to run the model, the graph as it was read, and the design's own."""
+    """A framework ready to run the model, the graph as it was read, and the design's own.
 
-    def __init__(self, theirs: LayerValues, reading: Graph, graph: Graph) -> None:
+    given: of a model that brings its types, the tensors whose types are the user's.
+    """
+
+    def __init__(
+        self, theirs: LayerValues, reading: Graph, graph: Graph, given: frozenset[str] = frozenset()
+    ) -> None:
         self._theirs, self._reading, self._graph = theirs, reading, graph
+        inputs = {port.name for port in graph.inputs}
+        self._given = given - inputs
+        self._chosen = graph is not reading or graph.inputs[0].tensor.is_float or bool(self._given)
 
     def agreement(self, few: SimulationFrames, golden: Mapping[str, Codes]) -> list[OutputAgreement]:
         """Each output of the design on frames that are simulated, beside the framework's.
@@ -107,19 +116,18 @@ class _Judge:
     def verdict(self, outputs: Sequence[OutputAgreement], frames: Mapping[str, Floats]) -> JudgeFigures:
         """The section. frames: off the grid, [N, C, H, W] by input. Raises JudgeError: it is read wrongly."""
         inputs = self._reading.inputs
-        chosen = self._graph is not self._reading or self._graph.inputs[0].tensor.is_float
         codes = {port.name: _codes(port, frames[port.name]) for port in inputs}
         run = self._run(inputs, self._fed(frames, codes))
-        replay = Replay(self._reading, codes, run)
+        replay = Replay(self._reading, codes, run, self._given)
         found = list(replay.departures())
         wrong = next((one for one in found if not one.explained), None)
         if wrong is not None:
             raise JudgeError(self._message(wrong))
-        if not chosen:
+        if not self._chosen:
             self._check_outputs(codes, run, found)
         exact = not found and not any(one.differing for one in outputs)
         return JudgeFigures(
-            verdict="agrees" if chosen else "exact" if exact else "ties",
+            verdict="agrees" if self._chosen else "exact" if exact else "ties",
             by=self._theirs.title,
             frames=outputs[0].compared // math.prod(self._graph.outputs[0].shape),
             read_frames=len(next(iter(frames.values()))),

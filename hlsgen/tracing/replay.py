@@ -8,7 +8,7 @@ layer's rounding, or where inputs that are a few float32 steps away give another
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hlsgen.base.fixed import Codes, FixedType, Rounding
 from hlsgen.base.short_repr import Brief
 from hlsgen.layers.base import Layer
+from hlsgen.layers.steps import Steps
 from hlsgen.model.ir import Graph
 from hlsgen.model.origins import Floats, FrameworkRun, Origin, positions
 
@@ -32,8 +33,8 @@ NEAR_TIE = 2.0**-6
 """Of a step: how far from a tie float32 may decide it, and how far from its grid it puts a value."""
 RARE = 2.0**-8
 RARE_IN_CHANNEL = 2.0**-2
-"""Shares of a tensor and of one channel: more values than this are no ties, where ties are rare: of signs, and
-on grids of powers of two, on which float32 is exact."""
+"""Shares of a tensor and of one channel: more values are no ties where ties are rare, of signs and on
+grids of powers of two."""
 NUDGES = 6
 """Runs with inputs moved at random by float32 steps."""
 Marks = NDArray[np.bool_]
@@ -101,11 +102,18 @@ class _Held(Brief):
 class Replay:
     """The layers of `graph` on the values that a framework has computed from the same frames.
 
-    inputs: codes of the graph's inputs. compared: how many layers were held against the framework's.
+    inputs: codes of the graph's inputs. given: tensors whose types are the user's, not the model's.
+    compared: how many layers were held against the framework's.
     """
 
-    def __init__(self, graph: Graph, inputs: Mapping[str, Codes], theirs: FrameworkRun) -> None:
-        self._graph, self._theirs = graph, theirs
+    def __init__(
+        self,
+        graph: Graph,
+        inputs: Mapping[str, Codes],
+        theirs: FrameworkRun,
+        given: Collection[str] = (),
+    ) -> None:
+        self._graph, self._theirs, self._given = graph, theirs, given
         self._fixed = not graph.inputs[0].tensor.is_float
         self._values: dict[str, Codes] = dict(inputs)
         self._coarse: dict[str, Marks] = {}
@@ -147,7 +155,8 @@ class Replay:
         if not held.wrong.any():
             return
         apart = np.abs(held.ours - held.theirs)
-        if self._fixed and not self._on_grid(held) and float(apart.max()) <= self._step(held):
+        within = self._fixed and not self._on_grid(held) and float(apart.max()) <= self._step(held)
+        if within or held.layer.name in self._given:
             self._coarse[held.layer.name] = held.wrong
             return
         explained = self._tied(held) if self._fixed else _nudged(held)
@@ -161,7 +170,7 @@ class Replay:
             ours = self._decoded(port.source, self._values[port.source])
             theirs = port.to_tensor(wanted) / port.scale
             wrong = differing(ours, theirs, OUTPUT_STEPS if self._fixed else FLOAT_READING)
-            if wrong.any():
+            if wrong.any() and port.source not in self._given:
                 yield departure(
                     f"output {port.name}", "output", np.abs(ours - theirs), wrong, scale=port.scale
                 )
@@ -194,16 +203,16 @@ class Replay:
 
     def _tied(self, held: _Held) -> bool:
         """Whether float32 may have decided all these values of a model's own quantiser."""
-        apart = np.abs(held.ours - held.theirs)[held.wrong]
-        if float(apart.max()) > self._step(held):
-            return False
         for name in held.layer.inputs:
             lost = self._coarse.get(name)
             if lost is not None and lost.shape == held.wrong.shape and (lost & held.wrong).any():
                 return False
-        if (self._fixed_type(held).width <= 2 or self._dyadic(held)) and not _rare(held.wrong):
+        uneven = isinstance(held.layer, Steps)
+        rare = uneven or self._fixed_type(held).width <= 2 or self._dyadic(held)
+        if rare and not _rare(held.wrong):
             return False
-        return self._near_ties(held)
+        apart = np.abs(held.ours - held.theirs)[held.wrong]
+        return uneven or (float(apart.max()) <= self._step(held) and self._near_ties(held))
 
     def _near_ties(self, held: _Held) -> bool:
         """Whether the exact values lie a rounding's distance from the framework's."""

@@ -41,8 +41,9 @@ def parts_of(
     style: NetworkStyle[Any], run: FloatRun, judged: Judged, progress: Progress
 ) -> tuple[Part, Part]:
     """The frames that choose, and those that are held out."""
-    known = {one.tobytes() for one in style.samples[next(iter(judged.values))]}
-    first = judged.values[next(iter(judged.values))]
+    name = next(iter(judged.values))
+    known = {one.tobytes() for one in run.frames[name][run.range_frames]}
+    first = judged.values[name]
     choosing = np.arange(0, judged.frames, 2)
     others = [at for at in range(1, judged.frames, 2) if first[at].astype(np.float64).tobytes() not in known]
     if len(choosing) < FEWEST_FRAMES or len(others) < FEWEST_FRAMES:

@@ -67,7 +67,7 @@ def test_what_is_left_out_is_skipped(folder: Path) -> None:
     skipped = [
         one.get("classname", "").rpartition(".")[2] for one in suite if one.find("skipped") is not None
     ]
-    assert skipped == ["csim", "schedule"]
+    assert skipped == ["csim", "judge", "schedule"]
 
 
 def test_a_wrong_design_is_a_failure_with_all_its_mistakes(folder: Path) -> None:

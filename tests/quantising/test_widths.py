@@ -216,7 +216,7 @@ def test_a_design_file_python_and_the_command_line_mean_the_same(tmp_path: Path)
     assert [layer["type"] for layer in said[0]["layers"]] == types[0]
     assert said[0]["quality"]["asked"]["types"] == "int6"
     assert said[0]["quality"]["chosen"]["target_db"] is None
-    assert said[0]["quality"]["held_out"]["frames"] == 16
+    assert said[0]["quality"]["held_out"]["frames"] == 64
     (asked,) = [line for line in said[0]["quality"]["summary"] if line.startswith("Asked")]
     assert asked == "Asked for: 6 bits for each tensor."
     assert [layer["type"] for layer in estimated("--precision", "fixed<16,6>")["layers"]][

@@ -82,6 +82,7 @@ class Core:
         key: str,
         scale: tuple[float, ...] = (1.0,),
         shift: tuple[float, ...] = (0.0,),
+        joined: bool = False,
     ) -> None:
         """Writes down that the framework's tensor `name` is `x`, or scale * x + shift; see `Origin`."""
         self._origins[name] = Origin(
@@ -93,6 +94,7 @@ class Core:
             offset=x.offset,
             scale=scale,
             shift=shift,
+            joined=joined,
         )
 
     # arrangements

@@ -48,18 +48,30 @@ class TypedBuilder(GraphBuilder):
         """fallback: of results that no quantizer gives a type to."""
         super().__init__(name, channels_last=True)
         self.fixed = fixed
-        self.wanted: FixedType | None = None
+        self._wanted: FixedType | None = None
+        self._rounded = False
         self.fallback = fallback
         self.fallback_used = False
 
     @contextmanager
     def followed_by(self, type_: FixedType | None) -> Iterator[None]:
         """What is made inside is cast to `type_` afterwards; None: it is not, or not alike by all readers."""
-        self.wanted = type_
+        self._wanted = type_
         try:
             yield
         finally:
-            self.wanted = None
+            self._wanted = None
+
+    @property
+    def wanted(self) -> FixedType | None:
+        """The type of the quantiser that follows, for a layer that rounds to it itself; None: no type."""
+        self._rounded |= self._wanted is not None
+        return self._wanted
+
+    def rounded_ahead(self) -> bool:
+        """Whether a layer since the last call rounded as the quantiser after it does."""
+        rounded, self._rounded = self._rounded, False
+        return rounded
 
     def layer(self, kind: Callable[..., Layer], *values: Value, suffix: str = "", **fields: Any) -> Layer:
         """The layer as GraphBuilder adds it; a fixed-point layer whose result type is not said gets its exact

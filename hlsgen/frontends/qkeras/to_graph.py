@@ -245,7 +245,7 @@ class _Walk:
         if len(casts) == 1 and None not in casts:
             return builder.input(label, sizes, casts.pop(), in_float32=True, own=True)
         if casts and self._casts(model, tensor, lambda _: SIGN) == {SIGN}:  # quantizers and nothing else
-            return builder.input(label, sizes, BEFORE_QUANTIZERS, in_float32=True, odd=True, own=True)
+            return builder.input(label, sizes, BEFORE_QUANTIZERS, in_float32=True, odd=True)
         return builder.input(label, sizes, DEFAULT_INPUT, in_float32=True)
 
     def _read_by_hgq(self, model: KerasModel, tensor: Any) -> FixedType | None:
@@ -277,8 +277,10 @@ class _Walk:
         """Writes down that these are the results of a layer; those of a model inside have names already."""
         if is_model(call.layer) or type(call.layer).__name__ == "InputLayer":
             return
+        rounded = self.net.builder.rounded_ahead()
         for name, value in zip(self.names.of_results(call, prefix), results, strict=True):
-            self.net.builder.known_as(name, value, kind=type(call.layer).__name__, key=name)
+            kind = type(call.layer).__name__
+            self.net.builder.known_as(name, value, kind=kind, key=name, joined=rounded)
 
     def _call(self, model: KerasModel, call: Call, values: dict[int, Value], prefix: str) -> list[Value]:
         layer, builder = call.layer, self.net.builder

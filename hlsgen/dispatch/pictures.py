@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hlsgen.dispatch.figures import Figures, rate_text
 from hlsgen.dispatch.node import MICROSECOND
 from hlsgen.dispatch.simulation import Run
@@ -19,7 +22,9 @@ MARKERS = "osD^vPX*"
 ROW_INCHES, MOST_ROWS_INCHES = 0.34, 30
 UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "us"))
 NARROW = 0.004
-"""A bar of less than this share of the picture has an edge of its own colour: a white one would hide it."""
+"""Bars of less than this share of the picture are shown together, as dark as they are dense."""
+BINS = 1000
+"""Times that such bars are counted in: about the picture's pixels."""
 
 
 def times_text(source: Mapping[str, Sequence[str]]) -> str:
@@ -54,9 +59,7 @@ def gantt(
                 for one in shown
                 if one.element == at and run.instances[one.instance].application == place
             ]
-            colour = COLOURS[place % len(COLOURS)]
-            edges = [colour if width < NARROW * span_us / factor else "white" for _, width in bars]
-            axes.broken_barh(bars, (at - 0.38, 0.76), facecolor=colour, edgecolor=edges, linewidth=0.4)
+            _draw_bars(axes, at, bars, COLOURS[place % len(COLOURS)], span_us / factor)
         axes.plot([], [], "s", color=COLOURS[place % len(COLOURS)], label=application.name)
     axes.set_yticks(range(len(elements)), [_element_label(one.name, figures) for one in elements])
     axes.set_ylim(len(elements) - 0.4, -0.6)
@@ -69,6 +72,38 @@ def gantt(
     axes.set_axisbelow(True)
     figure.legend(loc="outside lower center", ncols=6, fontsize="small", frameon=False)
     return figure
+
+
+def _draw_bars(axes: Axes, row: int, bars: Sequence[tuple[float, float]], colour: str, span: float) -> None:
+    """Bars (begin, width) in a row of the chart, which is `span` long."""
+    from matplotlib.colors import to_rgba
+
+    wide = [one for one in bars if one[1] >= NARROW * span]
+    place = (row - 0.38, 0.76)
+    axes.broken_barh(wide, place, facecolor=colour, edgecolor="white", linewidth=0.4)
+    shares = _shares(np.array([one for one in bars if one[1] < NARROW * span]).reshape(-1, 2), span)
+    width = span / BINS
+    shown = [(index * width, width) for index in np.flatnonzero(shares)]
+    shades = [to_rgba(colour, min(1.0, float(share))) for share in shares[shares > 0]]
+    axes.broken_barh(shown, place, facecolor=shades, linewidth=0)
+
+
+def _shares(bars: NDArray[np.float64], span: float) -> NDArray[np.float64]:
+    """The share of each of BINS times that bars [N, (begin, width)] fill."""
+    edges = np.linspace(0.0, span, BINS + 1)
+    begins, ends = np.sort(bars[:, 0]), np.sort(bars.sum(axis=1))
+    # the time filled up to each edge: that of bars which began, less what of them lies behind it
+    filled = _elapsed(begins, edges) - _elapsed(ends, edges)
+    shares: NDArray[np.float64] = np.diff(filled) / (span / BINS)
+    return shares
+
+
+def _elapsed(since: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """At each edge, the times that have gone by since each moment before it, added up."""
+    count = np.searchsorted(since, edges)
+    sums = np.concatenate([[0.0], np.cumsum(since)])
+    found: NDArray[np.float64] = edges * count - sums[count]
+    return found
 
 
 def _element_label(name: str, figures: Figures) -> str:

@@ -21,6 +21,8 @@ class Accuracy:
     scores, the share of frames whose largest score is the same one; of indices the share that is the same;
     None for other tensors. expected: of scores, the share that agreement tends to, by how far apart the
     largest ones are in floating point beside this noise: a few frames that agree may have done so barely.
+    by_frame: of an output the least and the largest signal to noise of a frame. variation_db: of an output
+    its signal to noise where only what changes from frame to frame is signal; None: nothing does.
     """
 
     name: str
@@ -28,6 +30,8 @@ class Accuracy:
     snr_db: float
     agreement: float | None = None
     expected: float | None = None
+    by_frame: tuple[float, float] | None = None
+    variation_db: float | None = None
     chooses: bool = False
     """Whether it is an output of indices, that are right or wrong: its noise says nothing."""
 
@@ -74,13 +78,14 @@ class Chosen:
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """The outputs on frames that chose no range (None: there are none), and on some that did.
+    """The outputs on frames that chose no range (None: there are none), and on some that did, of `given`.
 
     chosen: what auto chose for that; None: types are the user's.
     """
 
     held_out: Quality | None
     of_ranges: Quality
+    given: int
     chosen: Chosen | None = None
 
     @property

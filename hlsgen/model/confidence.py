@@ -12,6 +12,8 @@ FEWEST_FRAMES = 8
 """Held out: of fewer nothing can be said."""
 NOISY_DB = 20.0
 """An output with less is worth a word, whatever was asked for: noise of a tenth of its size."""
+LOST_DB = 10.0
+"""Of what changes from frame to frame: with less, a third of an output's changes is noise."""
 
 
 def least_agreement(agreeing: int, frames: int) -> float:
@@ -48,7 +50,7 @@ def doubts(reached: Reached, precision: Precision) -> list[str]:
 def _noise(one: Accuracy, reached: Reached, precision: Precision) -> str:
     asked = precision.output_db if precision.default == "auto" else 0.0
     if one.chooses or one.snr_db >= max(asked, NOISY_DB):
-        return ""
+        return "" if one.chooses else _changes(one)
     text = f"{one.name} has only {one.snr_db:.1f} dB of signal to noise against the floating-point network"
     if asked > one.snr_db:
         text += f", less than the {asked:g} of precision: output_db"
@@ -59,6 +61,16 @@ def _noise(one: Accuracy, reached: Reached, precision: Precision) -> str:
         return f"{text}; {other}: more of them, or a larger precision: headroom, may be needed"
     more = ", or a larger precision: target_db," if precision.default == "auto" else ""
     return f"{text}; wider types{more} may be needed"
+
+
+def _changes(one: Accuracy) -> str:
+    if one.variation_db is None or one.variation_db >= LOST_DB:
+        return ""
+    return (
+        f"{one.name} has {one.snr_db:.1f} dB of signal to noise, but only {one.variation_db:.1f} dB of what "
+        "changes from frame to frame: most of it is the same for all frames; a larger precision: output_db "
+        "may be needed"
+    )
 
 
 def _answers(one: Accuracy, judged: Quality, precision: Precision) -> str:
@@ -78,5 +90,8 @@ def _few_frames(reached: Reached, precision: Precision) -> str:
         return ""
     few = f"{held} frame{'s' * (held > 1)} that did not choose them, too few"
     said = few if held else "the frame that chose them"
+    if reached.given >= 2 * FEWEST_FRAMES:
+        why = f"of the {reached.given:,} given no more are run, as the network is so large"
+        return f"precision {precision.default}: the types could only be judged on {said}; {why}"
     fix = f"give {2 * FEWEST_FRAMES} frames or more, of which every second one judges"
     return f"precision {precision.default}: the types could only be judged on {said}; {fix}"

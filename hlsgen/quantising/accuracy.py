@@ -63,7 +63,7 @@ def measured(fixed: Graph, run: FloatRun) -> Measured:
         layers=tuple(layers),
         inputs=inputs,
         golden=golden,
-        reached=Reached(held_out=held_out, of_ranges=of_ranges),
+        reached=Reached(held_out=held_out, of_ranges=of_ranges, given=run.given),
     )
 
 
@@ -119,6 +119,8 @@ def _output(port: Port, values: Floats, wanted: Floats, *, chooses: bool) -> Acc
         name=port.name,
         type=str(port.tensor.type),
         snr_db=_output_snr(values, wanted),
+        by_frame=None if chooses else _by_frame(values, wanted),
+        variation_db=None if chooses else _variation_db(values, wanted),
         agreement=agreement,
         expected=None
         if chooses or agreement is None
@@ -134,6 +136,19 @@ def _snr(values: Floats, wanted: Floats) -> float:
 def _output_snr(values: Floats, wanted: Floats) -> float:
     """What varies is the signal: small changes on a large offset are what an output is read for."""
     return _ratio_db(float(np.var(wanted)) or float(np.mean(wanted**2)), values, wanted)
+
+
+def _by_frame(values: Floats, wanted: Floats) -> tuple[float, float]:
+    """The signal to noise of the worst and of the best frame, the signal that of all frames."""
+    signal = float(np.var(wanted)) or float(np.mean(wanted**2))
+    each = [_ratio_db(signal, one, other) for one, other in zip(values, wanted, strict=True)]
+    return min(each), max(each)
+
+
+def _variation_db(values: Floats, wanted: Floats) -> float | None:
+    """Signal to noise where an element's mean over frames is no signal; None: no element changes."""
+    signal = float(np.mean(np.var(wanted, axis=0)))
+    return _ratio_db(signal, values, wanted) if signal else None
 
 
 def _ratio_db(signal: float, values: Floats, wanted: Floats) -> float:

@@ -58,8 +58,8 @@ class FloatRun:
     """`graph`, all float, on calibration frames [N, C, H, W] of each input; each frame is run once.
 
     given: frames there are; picked: those that may be run, a seeded sample spread over all where the budget
-    does not suffice for all; frames, count: those. One of every two, by a fixed seed, is held out: no range is
-    chosen from it, so that types can be judged on it. Of a single frame none can be. kept: frames whose
+    does not suffice for all; frames, count: those. One of every two, by a fixed seed, is held out: no range
+    is chosen from it, so that types can be judged on it. Of a single frame none can be. kept: frames whose
     tensors are kept, in turn one that ranges are chosen from and one held out.
     """
 

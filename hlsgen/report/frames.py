@@ -97,17 +97,25 @@ def calibration_line(found: CalibrationFigures | None) -> str:
 
 
 def clipping_line(found: Sequence[ClippedFigures]) -> str:
-    """The line on what is clipped of the frames that were simulated: inputs, and how many other tensors."""
+    """The line on what is clipped of the frames that were simulated: inputs, and how many other tensors.
+
+    What the model's own quantisers remove is no clipping: a quantized_relu is meant to remove it.
+    """
     if not found:
         return ""
-    parts = [f"{one.share:.2%} of input {one.name}" for one in found if one.part == "input" and one.clipped]
-    others = [one for one in found if one.part != "input"]
+    chosen = [one for one in found if not one.own]
+    parts = [f"{one.share:.2%} of input {one.name}" for one in chosen if one.part == "input" and one.clipped]
+    others = [one for one in chosen if one.part != "input"]
     clipped = [one for one in others if one.clipped]
     if clipped:
         most = max(clipped, key=lambda one: one.share)
         count = f"{len(clipped)} of {len(others)} other tensors"
         parts.append(f"values of {count}, up to {most.share:.2%} ({most.name})")
-    return "clipped on these frames: " + (", ".join(parts) or "nothing")
+    text = "clipped on these frames: " + (", ".join(parts) or "nothing")
+    meant = sum(one.own and one.clipped > 0 for one in found)
+    if meant:
+        text += f"; the model's own quantisers limit {meant} tensor{'s' if meant > 1 else ''}, as it asks"
+    return text
 
 
 def clipping_text(found: Sequence[ClippedFigures]) -> str:

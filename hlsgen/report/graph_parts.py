@@ -1,8 +1,8 @@
-"""A tall graph as parts that stand side by side, so that all of it is on the page at once.
+"""A tall graph as numbered parts side by side, so that all of it is on the page at once.
 
 The picture is cut between ranks, each part below the labels of the edges that go on in the next one: an edge
-leaves a part at its lower end and enters the next one at the same x. A page that is too narrow for two parts
-has them one below the other, where the edges meet.
+leaves a part at its lower end and enters the next one at the same x. Parts are set apart, so that an edge at
+the foot of one never seems to enter the part that happens to lie below it.
 """
 
 from __future__ import annotations

@@ -9,11 +9,15 @@ from typing import Annotated
 
 from pydantic import Field
 
+from hlsgen.designfile.validation import Entries
 from hlsgen.model.accuracy import Accuracy, Chosen, Reached
 from hlsgen.model.accuracy import Quality as MeasuredQuality
 from hlsgen.model.confidence import confidence_text, least_agreement
 from hlsgen.model.precision import Precision
 from hlsgen.report.section import MOST_ROWS, Any_, Count, Number, Rows, Section, Text, Texts
+
+SAME_DB = 3.0
+"""Signal to noise of what changes over frames is said where it is lower by more than this."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +41,13 @@ class TensorAccuracy(ScoreAccuracy):
 
 @dataclass(frozen=True, kw_only=True)
 class OutputAccuracy(TensorAccuracy):
-    """An output. agreement_at_least: what so many frames show."""
+    """An output. agreement_at_least: what so many frames show. snr_db_by_frame: of the worst and the best
+    frame. variation_db: where only what changes from frame to frame is signal.
+    """
 
     agreement_at_least: Number | None = None
+    snr_db_by_frame: Annotated[tuple[Any_, ...], Entries(0, 2)] = ()
+    variation_db: Any_ | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +85,8 @@ class Quality(Section):
     chosen: ChosenTypes | None
     held_out: FramesAccuracy | None
     of_ranges: FramesAccuracy
-    summary: Texts
+    given_frames: Count = 0
+    summary: Texts = ()
 
 
 def quantisation_figures(accuracy: Sequence[Accuracy]) -> tuple[TensorAccuracy, ...]:
@@ -105,7 +114,8 @@ def quality_figures(reached: Reached | None, precision: Precision) -> Quality | 
         chosen=None if reached.chosen is None else _chosen(reached.chosen),
         held_out=held_out,
         of_ranges=of_ranges,
-        summary=(*_summary(asked, held_out, of_ranges), *_choice(reached.chosen)),
+        given_frames=reached.given,
+        summary=(*_summary(asked, held_out, of_ranges, reached.given), *_choice(reached.chosen)),
     )
 
 
@@ -129,7 +139,17 @@ def _output(one: Accuracy, frames: int) -> OutputAccuracy:
         snr_db=_decibels(one),
         agreement=one.agreement,
         agreement_at_least=least,
+        snr_db_by_frame=_finite_pair(one.by_frame),
+        variation_db=_finite(one.variation_db),
     )
+
+
+def _finite_pair(pair: tuple[float, float] | None) -> tuple[float, ...]:
+    return () if pair is None or not all(map(math.isfinite, pair)) else tuple(round(one, 2) for one in pair)
+
+
+def _finite(snr_db: float | None) -> float | None:
+    return None if snr_db is None or not math.isfinite(snr_db) else round(snr_db, 2)
 
 
 def _decibels(one: Accuracy) -> float | None:
@@ -142,16 +162,18 @@ def _agreeing(share: float, frames: int) -> int:
     return math.floor(share * frames + 1e-9)
 
 
-def _summary(asked: Asked, held_out: FramesAccuracy | None, of_ranges: FramesAccuracy) -> list[str]:
+def _summary(
+    asked: Asked, held_out: FramesAccuracy | None, of_ranges: FramesAccuracy, given: int
+) -> list[str]:
     lines = [_part(of_ranges, "that ranges were chosen from")]
     if held_out is None:
         lines.insert(0, "No frame was left that chose no range.")
     else:
-        lines.insert(0, _part(held_out, "that chose no range"))
+        lines.insert(0, _part(held_out, f"of {given:,} that chose no range"))
     if asked.types == "auto":
         wish = f"{asked.output_db:g} dB and an agreement of {asked.agreement:.0%}"
-        given = asked.headroom
-        lines.append(f"Asked for: {wish}" + ("." if given is None else f", with a headroom of {given:g}."))
+        room = "" if asked.headroom is None else f", with a headroom of {asked.headroom:g}"
+        lines.append(f"Asked for: {wish}{room}.")
     elif asked.types.startswith("int"):
         lines.append(f"Asked for: {asked.types.removeprefix('int')} bits for each tensor.")
     return lines
@@ -189,4 +211,13 @@ def _output_text(one: OutputAccuracy, frames: int) -> str:
 
 
 def _decibel_text(one: ScoreAccuracy) -> str:
-    return f"{one.name} " + ("equal" if one.snr_db is None else f"{one.snr_db:.1f} dB")
+    if one.snr_db is None:
+        return f"{one.name} equal"
+    text = f"{one.name} {one.snr_db:.1f} dB"
+    if not isinstance(one, OutputAccuracy) or not one.snr_db_by_frame:
+        return text
+    low, high = one.snr_db_by_frame
+    more = [f"{low:.1f} to {high:.1f} by frame"] if high > low else []
+    if one.variation_db is not None and one.variation_db < one.snr_db - SAME_DB:
+        more.append(f"{one.variation_db:.1f} of what changes from frame to frame")
+    return f"{text} ({', '.join(more)})" if more else text

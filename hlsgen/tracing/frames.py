@@ -24,12 +24,14 @@ class Part(Brief):
     """Some frames, from number `first` on.
 
     codes: [N, C, H, W] of each input. arrays: the same frames as they were given, [N, ...] in the framework's
-    layout. values: [N, C, H, W] of each input in floating point, in units of the tensor.
+    layout; held: as the types of the inputs hold them. values: [N, C, H, W] of each input in floating point,
+    in units of the tensor.
     """
 
     first: int
     codes: Mapping[str, Codes]
     arrays: Sequence[Floats]
+    held: Sequence[Floats]
     values: Mapping[str, Floats]
 
     def __len__(self) -> int:
@@ -57,10 +59,15 @@ class Frames:
         for first in range(0, end, size):
             last = min(first + size, end)
             arrays = [array[first:last] for array in self.arrays]
+            codes = {name: every[first:last] for name, every in self.codes.items()}
             yield Part(
                 first=first,
-                codes={name: codes[first:last] for name, codes in self.codes.items()},
+                codes=codes,
                 arrays=arrays,
+                held=[
+                    port.from_tensor(port.tensor.type.decode(codes[port.name])) * port.scale
+                    for port in self.graph.inputs
+                ],
                 values={
                     port.name: port.to_tensor(array) / port.scale
                     for port, array in zip(self.graph.inputs, arrays, strict=True)

@@ -216,6 +216,9 @@ def traced(
 ) -> Trace:
     """The trace of a design's graph on frames x in the framework's layout. golden: the design's.
 
+    The framework is given the frames as the types of the inputs hold them, as the design is: what these types
+    round away is the inputs' own row, and not blamed on a layer.
+
     reference: the same in floating point, with the same names of tensors; original: the framework's model.
     layers: the names whose values are kept; None: all, if they are no more than KEPT_ELEMENTS.
     Raises DesignError: as `inputs_of`; layers that there are not, or too many values of them. ToolError: the
@@ -292,12 +295,11 @@ class _Run:
 
     def add(self, part: Part) -> None:
         """Runs some frames and compares what every layer gives."""
-        theirs = self._theirs.of(part.arrays).layers if self._theirs else {}
+        theirs = self._theirs.of(part.held).layers if self._theirs else {}
         exact = self._in_floats(part)
         types = self._graph.tensors()
-        for port, array in zip(self._graph.inputs, part.arrays, strict=True):
-            shown = port.from_tensor(port.tensor.type.decode(part.codes[port.name])) * port.scale
-            self._inputs[port.name] = self._compared(self._inputs[port.name], shown, array, part)
+        for port, given, held in zip(self._graph.inputs, part.arrays, part.held, strict=True):
+            self._inputs[port.name] = self._compared(self._inputs[port.name], held, given, part)
         codes = self._golden(part.codes).tensors
         for name, layer in self._found.items():
             if layer.fused:
@@ -315,7 +317,10 @@ class _Run:
         """What hlsgen's floating point gives for each name."""
         if self._reference is None:
             return {}
-        values: Mapping[str, Codes] = part.values
+        values: Mapping[str, Codes] = {
+            port.name: port.to_tensor(held) / port.scale
+            for port, held in zip(self._reference.inputs, part.held, strict=True)
+        }
         sources = {
             one.name: one for one in self._reference.origins or _own_names(self._reference) if not one.joined
         }

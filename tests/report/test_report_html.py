@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import hlsgen
 from hlsgen.report.charts import axis, percent
 from hlsgen.report.content import Report
 from hlsgen.report.graph_parts import LOW, PAGE_WIDTH, PART_GAP, parted
@@ -22,6 +24,7 @@ from hlsgen.report.reading import checked_report
 from hlsgen.report.roofline_picture import draw_roofline
 from tests.support.documents import assert_constants_are_as_stated, rows
 from tests.support.documents import document as read_document
+from tests.support.places import ROOT
 from tests.support.report_builds import KINDS, built, content
 
 SECTIONS = ("graph", "cycles", "roofline", "resources", "timeline", "csim", "synthesised")
@@ -385,3 +388,59 @@ def test_without_multiplications_there_is_no_roofline(builds: Callable[[str], Pa
     page = html_report(checked_report({**built, "roofline": None}), builds("dataflow"))
     assert 'id="roofline"' in html_report(checked_report(built), builds("dataflow"))
     assert 'id="roofline"' not in page and 'href="#roofline"' not in page
+
+
+def drawn_edges(page: str) -> set[tuple[str, str]]:
+    """The edges of the page's graph, by the names in the boxes at which their paths begin and end."""
+    boxes: dict[str, tuple[float, float, float, float]] = {}
+    pattern = (
+        r'<g class="box \w+" transform="translate\(([\d.]+),([\d.]+)\)">\s*<title>(.*?)</title>\s*'
+        r'<rect width="(\d+)" height="(\d+)"'
+    )
+    for left, top, full, width, height in re.findall(pattern, page):
+        name = re.split(r" \(|: ", full.removeprefix("input ").removeprefix("output "))[0]
+        kind = full.split(" ")[0] if full.startswith(("input ", "output ")) else "layer"
+        boxes[f"{kind} {name}"] = (float(left), float(top), float(width), float(height))
+    found = set()
+    for path in set(re.findall(r'<g class="edge[^"]*"><title>.*?</title><path d="(.*?)"', page)):
+        numbers = [float(one) for one in re.findall(r"[\d.]+", path)]
+        (x, y), (end_x, end_y) = numbers[:2], numbers[-2:]
+        (source,) = [key for key, (a, b, w, h) in boxes.items() if a <= x <= a + w and abs(b + h - y) < 0.2]
+        (target,) = [
+            key for key, (a, b, w, _) in boxes.items() if a <= end_x <= a + w and abs(b - end_y) < 0.2
+        ]
+        found.add((source, target))
+    return found
+
+
+def test_the_drawn_edges_are_those_of_the_report(tmp_path: Path) -> None:
+    """Of a graph in several parts: each edge once, and no part touches the one below it."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    nn = torch.nn
+
+    class Net(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Conv2d(2, 2, 1) for _ in range(30))
+
+        def forward(self, x: Any) -> Any:
+            for index, layer in enumerate(self.layers):
+                x = layer(x) + x if index % 4 == 3 else layer(x)
+            return x
+
+    design = hlsgen.from_torch(Net().eval(), (2, 4, 4), precision="fixed<8,3>", board="zcu102")
+    design.build(tmp_path / "b", csim=False, schedule=False, judge=False)
+    page = (tmp_path / "b/report.html").read_text()
+    report = json.loads((tmp_path / "b/report.json").read_text())["graph"]
+    inputs = {port["name"] for port in report["inputs"]}
+    wanted = {
+        (f"{'input' if one['from'] in inputs else 'layer'} {one['from']}", f"layer {one['to']}")
+        for one in report["edges"]
+    }
+    wanted |= {(f"layer {port['source']}", f"output {port['name']}") for port in report["outputs"]}
+    assert drawn_edges(page) == wanted and len(wanted) > 40
+    count = page.count('<figure class="part">')
+    assert count >= 3 and page.count("goes on in part") == count - 1
+    style = (ROOT / "templates/report/style.css").read_text()
+    gap = re.search(r"\.parts \{[^}]*gap: (\d+)px", style)
+    assert gap is not None and int(gap[1]) >= 20

@@ -88,12 +88,17 @@ def of_hooks(net: nn.Module, x: np.ndarray[Any, Any]) -> dict[str, list[np.ndarr
     return found
 
 
+def held(design: hlsgen.Design, x: Any) -> Any:
+    """Frames as the input's type holds them: what both the design and the framework are given."""
+    return design.graph.inputs[0].tensor.type.decode(design.inputs_of(x)[design.graph.inputs[0].name])
+
+
 def test_torch_names_and_layouts_are_those_of_forward_hooks() -> None:
     net = made_net()
     design = hlsgen.from_torch(net, (3, 13, 9), calibration=X)
     trace = design.trace(X)
     judged = 0
-    for path, calls in of_hooks(net, X).items():
+    for path, calls in of_hooks(net, held(design, X)).items():
         for number, wanted in enumerate(calls):
             layer = trace.layer(f"{path}@{number}" if number else path)
             if layer.fused:
@@ -123,8 +128,8 @@ def test_a_fused_layer_says_where_it_went() -> None:
 
 def test_operations_that_are_no_modules_have_names_too() -> None:
     net = made_net()
-    trace = hlsgen.from_torch(net, (3, 13, 9), calibration=X).trace(X)
-    hooks = of_hooks(net, X)
+    design = hlsgen.from_torch(net, (3, 13, 9), calibration=X)
+    trace, hooks = design.trace(X), of_hooks(net, held(design, X))
     stem, bn2 = hooks["stem.1"][0], hooks["block.bn2"][0]
     np.testing.assert_allclose(trace.layer("block.add").wanted, stem + bn2, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(trace.layer("mul").wanted, hooks["flatten"][0] * np.float32(0.5))

@@ -90,9 +90,16 @@ template <typename T, int ALL, int DEPTH, int N, int M>
 inline void read_registers(const T (&registers)[DEPTH][ALL], int address, lanes<T, N> (&words)[M]) {
 #pragma HLS inline
     static_assert(ALL == N * M, "read_registers: they must hold such words");
+    // a choice among all registers, each read at a place of its own: registers[address][l] would be a memory
     for (int l = 0; l < ALL; ++l) {
 #pragma HLS unroll
-        words[l / N].lane[l % N] = registers[address][l];
+        T chosen = registers[0][l];
+        for (int d = 1; d < DEPTH; ++d) {
+#pragma HLS unroll
+            const T other = registers[d][l];
+            chosen = d == address ? other : chosen;
+        }
+        words[l / N].lane[l % N] = chosen;
     }
 }
 

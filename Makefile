@@ -10,12 +10,13 @@ TARGET ?= hw
 TORCH  := 2.13.0
 TO     ?= xclbin
 
-.PHONY: help demo bitstream test test-networks test-machines check golden site bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-large bench-clocks bench-peers bench-schedule bench-memory bench-splits gallery clean
+.PHONY: help demo bitstream test test-all test-networks test-machines check golden site bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-large bench-clocks bench-peers bench-schedule bench-memory bench-splits gallery clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make bitstream DESIGN=designs/conv.yaml BOARD=u200 [TARGET=hw_emu] [PLATFORM=...] [TO=all]  build it and synthesise"
 	@echo "             it to an xclbin with Vitis, whose settings64.sh is sourced before; docs/boards.md"
 	@echo "make test    install what the tests need and run them"
+	@echo "make test-all  those and the ones that take hours: random draws, every folding, large networks"
 	@echo "make test-networks  build and C-simulate the large networks of designs/, every layer against golden"
 	@echo "make test-machines  the tests of what frameworks compute, with another processor's floating point"
 	@echo "make check   ruff and mypy"
@@ -56,6 +57,10 @@ test: $(VENV)/test.stamp
 
 test-networks: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -m networks tests/styles/test_designs.py
+
+test-all: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not networks"
+	$(MAKE) test-networks
 
 # tests/support/other_processor.py says what is emulated
 test-machines: $(VENV)/test.stamp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -140,6 +141,13 @@ def compiling(
         yield Compilation(command=command, out=out, process=process, start=start)
 
 
+def errors_first(text: str) -> list[str]:
+    """The lines that a compiler printed, those that say an error before all others."""
+    lines = text.splitlines()
+    said = [line for line in lines if re.search(r"\b(fatal )?error: ", line)]
+    return said + [line for line in lines if line not in said]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Compilation:
     """A compiler that is running."""
@@ -160,7 +168,7 @@ class Compilation:
             ) from None
         fix = "fix: check that it is a working C++14 compiler (CXX chooses another one)"
         if self.process.returncode:
-            shown = "\n".join(errors.splitlines()[:ERROR_LINES]) or "it printed nothing"
+            shown = "\n".join(errors_first(errors)[:ERROR_LINES]) or "it printed nothing"
             raise ToolError(f"error: {compiler} ended with status {self.process.returncode}:\n{shown}\n{fix}")
         if not self.out.is_file():
             raise ToolError(f"error: {compiler} ended with status 0 and wrote no executable\n{fix}")

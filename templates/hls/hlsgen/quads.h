@@ -17,13 +17,13 @@ namespace hlsgen {
 constexpr int QUAD = 4;
 constexpr int FACTOR_BITS = 18;
 
-// Four dot products: of QUAD / PIXELS rows of weights with the inputs of PIXELS pixels from `first` on, sum by sum the
-// pixels of a row of weights. IN_BITS, IN_CODE, WEIGHT_BITS, WEIGHT_CODE and SUM_BITS are those of dot_pair. No more
+// Four dot products: of QUAD / PIXELS rows of weights with the inputs of PIXELS pixels, sum by sum the pixels of a row
+// of weights. IN_BITS, IN_CODE, WEIGHT_BITS, WEIGHT_CODE and SUM_BITS are those of dot_pair. No more
 // than CHAIN products are added before the lanes are taken apart: the caller guarantees |sum of CHAIN products| <
 // 2^(LANE - 1) in each.
 template <int PIXELS, int LANE, int CHAIN, int IN_BITS, int IN_CODE, int WEIGHT_BITS, int WEIGHT_CODE, int SUM_BITS,
-          typename A, typename W, typename S, int PX, int N>
-inline void dot_quad(const A (&a)[PX][N], int first, const W (&w)[QUAD / PIXELS][N], S (&dot)[QUAD]) {
+          typename A, typename W, typename S, int N>
+inline void dot_quad(const A (&a)[PIXELS][N], const W (&w)[QUAD / PIXELS][N], S (&dot)[QUAD]) {
 #pragma HLS inline
 #pragma HLS expression_balance off
     static_assert(QUAD * LANE <= DSP_BITS, "four sums must fit a DSP's adder");
@@ -49,7 +49,7 @@ inline void dot_quad(const A (&a)[PX][N], int first, const W (&w)[QUAD / PIXELS]
             ap_int<FACTOR_BITS> inputs = 0;
             for (int p = 0; p < PIXELS; ++p) {
 #pragma HLS unroll
-                const ap_int<IN_CODE> code = bits_of<IN_BITS>(a[first + p][n]);
+                const ap_int<IN_CODE> code = bits_of<IN_BITS>(a[p][n]);
                 inputs += ap_int<FACTOR_BITS>(code) << (p * LANE);
             }
             lanes += weights * inputs;

@@ -201,10 +201,19 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
                     }
                     for (int first = 0; first < PX; first += SHARED_PX) {
 #pragma HLS unroll
+                        in_t inputs[SHARED_PX][TERMS];  // of the pixels that share a DSP
+#pragma HLS array_partition variable=inputs dim=0 complete
+                        for (int x = 0; x < SHARED_PX; ++x) {
+#pragma HLS unroll
+                            for (int t = 0; t < TERMS; ++t) {
+#pragma HLS unroll
+                                inputs[x][t] = pixels[first + x][t];
+                            }
+                        }
                         dot_t dots[hlsgen::QUAD];
 #pragma HLS array_partition variable=dots complete
                         hlsgen::dot_quad<SHARED_PX, LANE, CHAIN, IN_BITS, IN_CODE, WEIGHT_BITS, WEIGHT_CODE, DOT_BITS>(
-                            pixels, first, factors, dots);
+                            inputs, factors, dots);
                         for (int i = 0; i < SHARED_PE; ++i) {
 #pragma HLS unroll
                             for (int x = first; x < first + SHARED_PX; ++x) {

@@ -8,6 +8,7 @@ variables, but for those that a plain `set` of the same script gave a value, or 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,15 @@ from hlsgen.designfile.text_files import refuse
 
 MOST_COMMANDS = 5_000
 MOST_CHARACTERS = 1 << 20
+MOST_VALUE = 1 << 12
+"""Characters of a word with the values of its variables; a longer one is not evaluated."""
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s;"{][^\s;]*)')
 _OWN_FOLDER = re.compile(
     r"\[\s*pwd\s*\]|\[\s*file\s+dirname\s+(?:\[\s*info\s+script\s*\]|\[\s*file\s+normalize\s+\[\s*info\s+script"
     r"\s*\]\s*\])\s*\]"
 )
 _NORMALISED = re.compile(r"\[\s*file\s+normalize\s+\"?([^\s\[\]\"]+)\"?\s*\]")
-_JOINED = re.compile(r"\[\s*file\s+join\s+([^\[\]\n;]+?)\s*\]")
+_JOINED = re.compile(r"\[\s*file\s+join\s([^\[\]\n;]*)\]")
 _VARIABLE = re.compile(
     r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*)(?![\w(:])|(?:::)?(env\(\w+\))|\{(?:::)?(env\(\w+\))\})"
 )
@@ -100,6 +103,7 @@ def commands(path: Path, text: str, variables: Variables | None = None) -> Itera
     text = re.sub(r"\\\r?\n", lambda found: " " * len(found[0]), text)
     if variables is not None:
         text = _with_plain_folders(text)
+    lines = _Lines(text)
     words: list[str] = []
     start = at = count = 0
     while at <= len(text):
@@ -113,7 +117,7 @@ def commands(path: Path, text: str, variables: Variables | None = None) -> Itera
                     )
                 if variables is not None and words[0] in _SETS:
                     _set(words, variables)
-                yield TclCommand(words=tuple(words), line=text.count("\n", 0, start) + 1)
+                yield TclCommand(words=tuple(words), line=lines.of(start))
             words = []
             at += 1
         elif sign.isspace():
@@ -125,7 +129,7 @@ def commands(path: Path, text: str, variables: Variables | None = None) -> Itera
             if not words:
                 start = at
             braced = sign == "{"
-            word, at = _word(path, text, at)
+            word, at = _word(path, text, at, lines)
             words.append(word if braced or variables is None else _substituted(word, variables))
 
 
@@ -167,16 +171,27 @@ def _substituted(word: str, variables: Variables) -> str:
         known = variables.get(next(filter(None, found.groups())))
         return found[0] if known is None else known
 
-    return _VARIABLE.sub(value, word)
+    evaluated = _VARIABLE.sub(value, word)
+    return evaluated if len(evaluated) <= MOST_VALUE else word
 
 
-def _word(path: Path, text: str, at: int) -> tuple[str, int]:
+class _Lines:
+    """The lines of a text, found by place."""
+
+    def __init__(self, text: str) -> None:
+        self._ends = [found.start() for found in re.finditer("\n", text)]
+
+    def of(self, at: int) -> int:
+        """The line of a place, from 1."""
+        return bisect_left(self._ends, at) + 1
+
+
+def _word(path: Path, text: str, at: int, lines: _Lines) -> tuple[str, int]:
     """The word that begins at a place, and the place after it."""
-    line = text.count("\n", 0, at) + 1
     if text[at] != "{":
         found = _WORD.match(text, at)
         if found is None:
-            refuse(path, "opens a quote that nothing closes", "copy the whole script", line)
+            refuse(path, "opens a quote that nothing closes", "copy the whole script", lines.of(at))
         return (found[1] if found[1] is not None else found[2]), found.end()
     depth = 0
     end = -1
@@ -186,5 +201,5 @@ def _word(path: Path, text: str, at: int) -> tuple[str, int]:
             end = found.end()
             break
     if end < 0:
-        refuse(path, "opens a brace that nothing closes", "copy the whole script", line)
+        refuse(path, "opens a brace that nothing closes", "copy the whole script", lines.of(at))
     return text[at + 1 : end - 1], end

@@ -3,7 +3,8 @@ loops and procedures among them. None is run.
 
 What stands in a branch counts if all branches say the same, or if it asks for a variable that is not there;
 `foreach` counts over a list that is written out, a procedure where it is called. Other loops do not count.
-Variables of the environment are those of this process, as they are of a tool that is started in its place.
+Variables of the environment are those of this process whose values name a file, a folder or a part: a script
+may come from anywhere, and what it says is printed.
 """
 
 from __future__ import annotations
@@ -44,8 +45,7 @@ _NEEDED = re.compile(r"\$\{?(?:::)?env\((\w+)\)")
 _SET = re.compile(r"\b(?:set|append|lappend|incr|foreach|unset|array\s+\w+)\s+((?:::)?env\(\w+\)|(?:::)?\w+)")
 _WORD = re.compile(r"\w+")
 _NAME = re.compile(r"\w+(?:::\w+)*")
-_SECRET = re.compile(r"TOKEN|SECRET|PASSW|PASSPHRASE|KEY|CREDENTIAL|AUTH", re.IGNORECASE)
-"""In names of variables of the environment whose values no script is given."""
+_PART = re.compile(r"x[aqc]\w{2,20}(-\w{1,12}){1,4}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,9 +221,19 @@ class ScriptReader:
 
 
 def _environment(variables: Mapping[str, str]) -> Variables:
-    """The values of the environment's variables by the names that scripts have for them, `env(HOME)`, but of
-    those that are nobody's concern: a script may come from anywhere, and a report may go there."""
-    return {f"env({name})": None if _SECRET.search(name) else value for name, value in variables.items()}
+    """The values of the environment's variables by the names that scripts have for them, `env(HOME)`: paths
+    that are there, and parts. No other value is given to a script, which may print it."""
+    return {
+        f"env({name})": value if _PART.fullmatch(value) or _is_path(value) else None
+        for name, value in variables.items()
+    }
+
+
+def _is_path(value: str) -> bool:
+    try:
+        return value.startswith("/") and os.path.exists(value)
+    except ValueError:  # a NUL
+        return False
 
 
 def _set_in(text: str) -> Iterator[str]:
@@ -245,8 +255,9 @@ def _alike(states: Sequence[Variables]) -> Variables:
 def only_a_run_could_tell(value: str) -> str:
     """Why a value is not known that has signs of what is evaluated."""
     needed = _NEEDED.search(value)
-    if needed and needed[1] not in os.environ:
-        return f"for which {needed[1]} is not set in the environment,"
+    if needed:
+        what = "names no path" if needed[1] in os.environ else "is not set"
+        return f"for which {needed[1]} {what} in the environment,"
     return "a value of which only a run could tell"
 
 

@@ -355,7 +355,7 @@ class _Typing:
 
     def _pooled(self, layer: Pool2d | GlobalPool, x: Scaled) -> Scaled:
         if layer.function == "max":
-            x = x if x.rises else self._out.uniform(x, layer.place)
+            x = self._out.rising(x, layer.place)
             return replace(x.at(self._emit(layer, [x], None)), ends=x.ends)
         x = self._out.unlimited(x, layer.place)
         if layer.function == "sum" or _counts_zeros(layer):

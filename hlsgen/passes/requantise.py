@@ -7,9 +7,11 @@ quantiser (or a join, or a function) needs the value itself, one `Affine` makes 
 
     y = round(x * M + B), M = scale / s_y, B = shift / s_y, limited to the codes of the quantiser
 
-M has MULTIPLIER_BITS bits, B at least BIAS_BITS fraction bits below a step of y. So y differs from the exact
-requantisation only where that lies within |x| * 2**-(fraction of M + 1) + 2**-(BIAS_BITS + 1) steps of a tie,
-and then by one code.
+M has MULTIPLIER_BITS significant bits in each channel, B at least BIAS_BITS fraction bits below a step of y. A
+small M may have fewer where they move no result by more than 2**-(SURE_BITS + 1) steps and y is rounded to
+nearest. So y differs from the exact requantisation only where that lies within |x * M| * 2**-(MULTIPLIER_BITS
+- 1) + 2**-(SURE_BITS + 1) + 2**-(BIAS_BITS + 1) steps of a tie, and then by one code. A sign is exact: each
+channel has its own threshold (threshold_codes.signs_of).
 """
 
 from __future__ import annotations
@@ -55,8 +57,13 @@ from hlsgen.passes.scaled import (
     scale_and_fraction,
     without_sign,
 )
+from hlsgen.passes.threshold_codes import signs_of
 
 BIAS_BITS = 24
+SURE_BITS = 16
+"""Products of small multipliers may be off by 2**-(SURE_BITS + 1) steps."""
+DIRECTED = (Rounding.TRN, Rounding.TRN_ZERO)
+"""Modes that ask on which side of a step a value is, so that a small multiplier must not become 0."""
 SAME_STEP = 1e-6
 """Share of a step by which a quotient of doubles may be off it."""
 FINER = 6
@@ -168,7 +175,8 @@ class Emitter:
         place: Place | None,
     ) -> Scaled:
         channels = x.tensor.shape[0]
-        factors = multipliers(np.broadcast_to(multiplier, channels))
+        finest = math.inf if target.rounding in DIRECTED else x.type.integer + target.fraction + SURE_BITS
+        factors = multipliers(np.broadcast_to(multiplier, channels), finest)
         finer = target.fraction - x.type.fraction - factors.type.fraction
         if limits and finer > 0:  # which become codes of the sums
             codes = factors.codes << finer
@@ -184,6 +192,20 @@ class Emitter:
             codes += (1 << (fraction - target.fraction)) - 1
         spare = trailing_zeros(codes)
         codes, fraction = codes >> spare, fraction - spare
+        offsets = Coded(codes=codes, type=held(codes, fraction))
+        return self._scaled_by(x, factors, offsets, target, limits, place)
+
+    def _scaled_by(
+        self,
+        x: Scaled,
+        factors: Coded,
+        offsets: Coded,
+        target: FixedType,
+        limits: dict[str, float],
+        place: Place | None,
+    ) -> Scaled:
+        """The tensor of `x` by factors and offsets [C], as `target`."""
+        channels = x.tensor.shape[0]
         layer = Affine(
             name=self._names.unique(f"{x.name}_scale"),
             inputs=(x.name,),
@@ -193,11 +215,11 @@ class Emitter:
             groups=channels,
             input_type=x.type,
             weight_type=factors.type,
-            bias_type=held(codes, fraction),
+            bias_type=offsets.type,
             accumulator=x.type,
             result_type=target,
             weights=factors.codes.reshape(-1, 1, 1, 1),
-            bias=codes if codes.any() else np.zeros(0, np.int64),
+            bias=offsets.codes if offsets.codes.any() else np.zeros(0, np.int64),
             **limits,  # type: ignore[arg-type]
         )
         layer = layer.retyped((x.type,), target)
@@ -207,12 +229,14 @@ class Emitter:
         """-1 or 1 as 2 * code + 1 with the code -1 or 0, which is all that a one-bit type holds."""
         if x.is_limited and not ((x.low is None or x.low < 0) and (x.high is None or x.high >= 0)):
             x = self.unlimited(x, place)
-        free = replace(x, low=None, high=None)
-        if x.rises and not x.shift.any():
-            free, unit = replace(free, scale=ONE), ONE
+        channels = x.tensor.shape[0]
+        scale, shift = (np.broadcast_to(part, channels) for part in (x.scale, x.shift))
+        factors, offsets = signs_of(scale, shift, x.type)
+        if (factors.codes == 1).all() and not offsets.codes.any():
+            plain = replace(x, scale=ONE, shift=ZERO, low=None, high=None)
+            made = self.onto(plain, ONE, SIGN, -1, 0, place=place)
         else:
-            unit = np.abs(x.scale).max(keepdims=True)
-        made = self.onto(free, np.where(unit == 0, 1.0, unit), SIGN, -1, 0, place=place)
+            made = self._scaled_by(x, factors, offsets, SIGN, {}, place)
         return replace(made, scale=2 * grid.scale, shift=grid.scale, ends=None)
 
     # what layers can read
@@ -299,18 +323,16 @@ class Emitter:
 
     def rising(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` with positive scales alone: codes of the other channels change their sign, those of scale 0
-        become what they stand for.
+        become 0.
         """
         if x.rises:
             return x
-        if not (x.scale != 0).all():
-            return self.materialised(x, place)
         signs = np.sign(x.scale)
         least, most = sorted((x.type.lowest_code, x.type.max_code))
         target = code_type(min(least, -most), max(most, -least), x.type.fraction)
         flipped = replace(x, scale=signs, shift=ZERO, low=None, high=None)
         made = self.onto(flipped, ONE, target, target.lowest_code, target.max_code, place=place)
-        return replace(x.at(made), scale=np.abs(x.scale))
+        return replace(x.at(made), scale=np.where(signs == 0, 1.0, np.abs(x.scale)))
 
     def argument(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` as the value of a tensor that a function reads: exact, or see ARGUMENT_BITS."""

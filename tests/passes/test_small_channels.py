@@ -1,0 +1,110 @@
+"""Channels whose scales lie many decades apart: none loses its bits to a larger one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("qonnx", reason="needs qonnx: pip install 'hlsgen[onnx]'")
+
+from hlsgen.base.coded import nearly_each  # noqa: E402
+from hlsgen.base.fixed import FixedType  # noqa: E402
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
+from hlsgen.passes.threshold_codes import signs_of  # noqa: E402
+from tests.support.frontends.onnx_models import QONNX, Array, outputs_of  # noqa: E402
+from tests.support.frontends.onnx_networks import FRAMES, Net, differences, exact, executed  # noqa: E402
+
+CHANNELS = 48
+SHAPE = (CHANNELS, 3, 4)
+
+
+def decades(rng: np.random.Generator, least: float = -12, most: float = 3) -> Array:
+    """Scales of both signs, as batch normalisation has them once training gave channels up; some are 0."""
+    values = 10.0 ** rng.uniform(least, most, CHANNELS) * rng.choice([-1, 1], CHANNELS)
+    values[rng.integers(0, CHANNELS, 2)] = 0
+    return np.asarray(values, np.float32)
+
+
+def by_channel(net: Net, values: Array) -> str:
+    return net.constant(values.reshape(-1, 1, 1))
+
+
+def lines(net: Net, x: str, rng: np.random.Generator, kind: str) -> str:
+    """A scale and a shift for each channel, whose zeros lie among the values of `x`, many of them exactly."""
+    scale = decades(rng)
+    zeros = np.where(rng.random(CHANNELS) < 0.5, rng.integers(-9, 9, CHANNELS), rng.normal(0, 5, CHANNELS))
+    if kind == "affine":
+        shift = np.asarray(scale * np.asarray(zeros, np.float32), np.float32)
+        return net.add("Add", f"{net.add('Mul', f'{x} {by_channel(net, scale)}')} {by_channel(net, shift)}")
+    shift = np.where(rng.random(CHANNELS) < 0.5, 0.0, scale * rng.normal(size=CHANNELS))
+    variance = rng.uniform(0.5, 9, CHANNELS)
+    statistics = " ".join(net.constant(one) for one in (scale, shift, zeros, variance))
+    return net.add("BatchNormalization", f"{x} {statistics}")
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("kind", ["affine", "batch norm"])
+@pytest.mark.parametrize("seed", range(4))
+def test_signs_behind_scales_of_many_decades(seed: int, kind: str, pooled: bool) -> None:
+    rng = np.random.default_rng(seed)
+    net = Net(SHAPE)
+    y = lines(net, net.quant("x", 1.0, 6), rng, kind)
+    if pooled:
+        y = net.add("MaxPool", y, kernel_shape=[1, 2], strides=[1, 2])
+    made = net.qonnx(net.add("BipolarQuant", f"{y} {net.constant(1.0)}", domain=QONNX), SHAPE)
+    array = rng.integers(-32, 32, (FRAMES, *SHAPE)).astype(np.float32)
+    _, steps = differences(made, array, 1.0, executed(made, array))
+    assert not steps.any()
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_signs_are_those_of_fractions(signed: bool) -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(400):
+        type_ = FixedType(5, int(rng.integers(-3, 9)), signed)
+        # of float32's bits, so that the multiple is a double
+        scale = np.array([float(np.float32(rng.normal() * 10.0 ** rng.uniform(-30, 30)))])
+        scale *= rng.random() > 0.1
+        multiple = rng.integers(-70, 70) / 2 * type_.resolution
+        shift = scale * multiple if rng.random() < 0.5 else rng.normal(size=1) * 10.0 ** rng.uniform(-30, 30)
+        factors, offsets = signs_of(scale, shift, type_)
+        for code in range(type_.min_code, type_.max_code + 1):
+            value = Fraction(code) * Fraction(type_.resolution)
+            wanted = Fraction(float(scale[0])) * value + Fraction(float(shift[0])) >= 0
+            assert (int(factors.codes[0]) * code + int(offsets.codes[0]) >= 0) == wanted
+        assert offsets.type.min_code <= offsets.codes[0] <= offsets.type.max_code
+
+
+@pytest.mark.parametrize("mode", ["ROUND", "FLOOR", "CEIL"])
+@pytest.mark.parametrize("seed", range(3))
+def test_quantisers_behind_scales_of_many_decades(seed: int, mode: str) -> None:
+    """Exact arithmetic but for values within 2**-17 steps of a tie, with large channels that saturate."""
+    rng = np.random.default_rng(seed)
+    net = Net(SHAPE)
+    scale = by_channel(net, decades(rng, -5, 4))
+    y = net.add("Mul", f"{net.quant('x', 0.0371, 12)} {scale}")
+    made = net.qonnx(net.quant(y, 0.0113, 8, rounding_mode=mode), SHAPE)
+    array = rng.normal(0, 40, (FRAMES, *SHAPE)).astype(np.float32)
+    _, steps = differences(made, array, np.float32(0.0113), exact(made, array))
+    assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 5e-4
+
+
+def test_each_number_keeps_its_significant_bits() -> None:
+    values = np.array([1e-7, 1.0, 0.3, 2e4])
+    coded: Any = nearly_each(values, 24, 99)
+    assert (np.abs(coded.values - values) <= values * 2.0**-24).all()
+    assert nearly_each(values, 24, 12).type.fraction == 12 and coded.type.width <= 24 + 39
+    assert nearly_each(np.zeros(2), 24, 12).type.width == 1
+
+
+def test_a_lone_small_scale_costs_no_bits() -> None:
+    """Equal scales have factors of 24 bits, whatever their size."""
+    net = Net(SHAPE)
+    y = net.add("Mul", f"{net.quant('x', 0.0371, 12)} {net.constant(3e-8)}")
+    graph = graph_of_onnx(net.qonnx(net.quant(y, 1.13e-7, 8), SHAPE), name="net")
+    layer: Any = graph.layers[-1]
+    assert layer.weight_type.width == 24
+    outputs_of(graph, np.zeros((1, *SHAPE), np.float32))

@@ -75,7 +75,7 @@ def nearly(
 
 
 def nearly_each(values: ArrayLike, bits: int, finest: int, *, either_sign: bool = False) -> Coded:
-    """As `nearly`, with `bits` significant bits for each number: those of the largest lose none to a small one.
+    """As `nearly`, with `bits` significant bits for each number, not for the largest alone.
 
     finest: fraction bits beyond which a small number keeps no more of its bits.
     """

@@ -7,11 +7,11 @@ quantiser (or a join, or a function) needs the value itself, one `Affine` makes 
 
     y = round(x * M + B), M = scale / s_y, B = shift / s_y, limited to the codes of the quantiser
 
-M has MULTIPLIER_BITS significant bits in each channel, B at least BIAS_BITS fraction bits below a step of y. A
-small M may have fewer where they move no result by more than 2**-(SURE_BITS + 1) steps and y is rounded to
-nearest. So y differs from the exact requantisation only where that lies within |x * M| * 2**-(MULTIPLIER_BITS
-- 1) + 2**-(SURE_BITS + 1) + 2**-(BIAS_BITS + 1) steps of a tie, and then by one code. A sign is exact: each
-channel has its own threshold (threshold_codes.signs_of).
+M has MULTIPLIER_BITS significant bits in each channel, B at least BIAS_BITS fraction bits below a step of y.
+A small M may have fewer, if y is rounded to nearest and they move no result by 2**-(SURE_BITS + 1) steps. So
+y differs from the exact requantisation only where that lies within |x * M| * 2**(1 - MULTIPLIER_BITS) +
+2**-(SURE_BITS + 1) + 2**-(BIAS_BITS + 1) steps of a tie, and then by one code. A sign is exact: each channel
+has its own threshold (threshold_codes.signs_of).
 """
 
 from __future__ import annotations

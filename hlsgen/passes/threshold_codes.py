@@ -1,8 +1,8 @@
 """Thresholds of real values as codes of the tensor that is compared, with the scales of a quantised model.
 
-The sign of a real value is one such comparison. A value is limited(scale * v + shift), v that of a fixed-point tensor, and it reaches a threshold T where v
-reaches (T - shift) / scale: one number for each channel and threshold, so that scales, biases and limits
-before thresholds cost nothing.
+The sign of a real value is one such comparison. A value is limited(scale * v + shift), v that of a
+fixed-point tensor, and it reaches a threshold T where v reaches (T - shift) / scale: one number for each
+channel and threshold, so that scales, biases and limits before thresholds cost nothing.
 """
 
 from __future__ import annotations
@@ -60,17 +60,20 @@ def on_codes(rows: Doubles, x: Scaled) -> Doubles:
     return np.asarray(np.ldexp(inside, -x.type.fraction))
 
 
-def signs_of(scale: Doubles, shift: Doubles, source: FixedType) -> tuple[Coded, Coded]:
-    """Factors of -1, 0 and 1 and offsets [C] such that factor * v + offset is negative where scale * v + shift is.
+def signs_of(
+    scale: Doubles, shift: Doubles, source: FixedType, *, either_sign: bool = False
+) -> tuple[Coded, Coded]:
+    """Factors of -1, 0, 1 and offsets [C]: factor * v + offset is negative where scale * v + shift is.
 
     scale, shift [C]: any doubles; v: the values of `source`. A positive factor is free before a sign, so each
-    channel keeps its own threshold, exactly, however small its scale is beside the others.
+    channel keeps its own threshold, exactly, however small its scale is beside the others. either_sign: as
+    of `held`.
     """
     factors = np.sign(scale).astype(np.int64)
     codes = np.array([_offset(*line, source) for line in zip(scale, shift, strict=True)], object)
     return (
-        Coded(codes=factors, type=held(factors, 0)),
-        Coded(codes=codes, type=held(codes, source.fraction)),
+        Coded(codes=factors, type=held(factors, 0, either_sign=either_sign)),
+        Coded(codes=codes, type=held(codes, source.fraction, either_sign=either_sign)),
     )
 
 

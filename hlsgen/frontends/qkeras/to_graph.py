@@ -46,7 +46,6 @@ from hlsgen.frontends.qkeras.quantizers import (
     UnsupportedQuantizerError,
     first_type,
     is_quantizer,
-    plain_type,
 )
 from hlsgen.frontends.qkeras.weights import DefaultTypes, Net, unquantised
 from hlsgen.model.ir import Graph
@@ -324,7 +323,7 @@ class _Walk:
         tensors = made if isinstance(made, tuple) else (made,)
         if not self.net.builder.fixed:
             return None
-        types = set().union(*(self._casts(model, tensor, plain_type) for tensor in tensors))
+        types = set().union(*(self._casts(model, tensor, first_type) for tensor in tensors))
         return types.pop() if len(types) == 1 else None
 
     def _casts(self, model: KerasModel, tensor: Any, cast: Cast) -> set[FixedType | None]:
@@ -342,8 +341,8 @@ def _name_of(tensor: Any) -> str:
     return str((made.operation if hasattr(made, "operation") else made.layer).name)
 
 
-def _cast_of(activation: Any, cast: Cast = plain_type) -> FixedType | None:
-    """The type of an activation that is nothing but a cast; None: it is more. cast: what finds it."""
+def _cast_of(activation: Any, cast: Cast = first_type) -> FixedType | None:
+    """The type of the cast that an activation begins with; None: it begins otherwise. cast: what finds it."""
     try:
         return cast(activation) if is_quantizer(activation) else None
     except UnsupportedQuantizerError:  # the layer itself says so when it is built

@@ -100,9 +100,15 @@ def _network(
         fields = file.precision.model_fields_set
         assert isinstance(file, ModelFile), "layers that are written are in floating point"
         partly = file.model.qkeras is not None and isinstance(file.precision.default, FixedType)
-        if file.precision_given and fields != {"input"} and not partly:
-            message = "the network brings its own number types, so that precision has nothing to say"
-            raise document.error([Problem(message=message, fix="leave precision out", place=at_precision)])
+        if file.precision_given and not fields <= {"input", "output"} and not partly:
+            message = "the network brings its own number types: precision says those of input and output"
+            raise document.error([Problem(message=message, fix="leave the rest out", place=at_precision)])
+        if isinstance(file.precision.output, Bits):
+            message = (
+                "the network brings its own number types, so that a width does not say its outputs' type"
+            )
+            fix = 'a type such as "fixed<16,6>"'
+            raise document.error([Problem(message=message, fix=fix, place=at_precision)])
         named = zip(graph.inputs, file.input, strict=False)
         given_types = frozenset(port.name for port, one in named if one.type is not None)
         options = replace(options, calibration=_given(frames))

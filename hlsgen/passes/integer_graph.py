@@ -10,9 +10,10 @@ then take casts into the layers that they read.
 
 What is not exact, because no quantiser says how it shall be rounded:
   functions, softmax  RESULT_BITS bits, unless a quantiser follows or they only select (table.SELECTING); what
-                      they read is exact, or see requantise.FINER and ARGUMENT_BITS
+                      they read is exact, or see requantise.INNER and ARGUMENT_BITS
   averages            8 fraction bits more, unless a quantiser follows or the count is a power of two
-  slopes              scaled.MULTIPLIER_BITS bits
+  slopes              SIGNIFICANT_BITS bits each, which are float32's; what they multiply is exact, or see
+                      requantise.OUTPUT
   biases              beside a power of two scale: exact up to BIAS_FINER fraction bits below the products,
                       else rounded there
   joins               of unequal scales: see requantise.JOIN_BITS
@@ -25,7 +26,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hlsgen.base.coded import SIGN, Doubles, code_type, held, on_grid, trailing_zeros
+from hlsgen.base.coded import (
+    SIGN,
+    SIGNIFICANT_BITS,
+    Doubles,
+    code_type,
+    held,
+    nearly_each,
+    on_grid,
+    trailing_zeros,
+)
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, Rounding, float32_holds
 from hlsgen.layers.affine import Affine
@@ -43,13 +53,13 @@ from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.origins import Origin
 from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
-from hlsgen.passes.requantise import Emitter
+from hlsgen.passes.requantise import OUTPUT, Emitter
 from hlsgen.passes.scaled import (
+    MOST_FACTOR_BITS,
     ONE,
     ZERO,
     Scaled,
     compressed,
-    multipliers,
     scale_and_fraction,
     weights_and_scale,
 )
@@ -67,13 +77,15 @@ class Quantisation:
 
     weights: by layer the grid of its weights, the scale [M] by output channel. on_grid: layers whose bias is
     given in codes of input scale * weight scale. inputs: types that the model gives inputs. wished: types for
-    inputs that no quantiser reads first, alike by all that read them.
+    inputs that no quantiser reads first, alike by all that read them. output: the type of the outputs; None:
+    exact, or see requantise.OUTPUT.
     """
 
     weights: Mapping[str, Grid]
     on_grid: frozenset[str]
     inputs: Mapping[str, FixedType]
     wished: Mapping[str, FixedType] = field(default_factory=dict)
+    output: FixedType | None = None
 
 
 def integer_graph(graph: Graph, known: Quantisation) -> Graph:
@@ -190,7 +202,7 @@ class _Typing:
         return first
 
     def _output(self, port: Port) -> Port:
-        x = self._out.uniform(self._values[port.source])
+        x = self._out.result(self._values[port.source], self._known.output)
         return replace(port, source=x.name, tensor=x.tensor, scale=port.scale * float(x.scale[0]))
 
     # layers
@@ -419,10 +431,8 @@ class _Typing:
         )
 
     def _leaky(self, layer: Leaky, x: Scaled) -> Scaled:
-        x = self._out.linear(x, layer.place)
-        if not x.rises:
-            x = self._out.materialised(x, layer.place)
-        slopes = multipliers(np.asarray(layer.slopes, np.float64))
+        x = self._out.rising(self._out.linear(x, layer.place, OUTPUT), layer.place)
+        slopes = nearly_each(np.asarray(layer.slopes, np.float64), SIGNIFICANT_BITS, MOST_FACTOR_BITS)
         made = self._emit(replace(layer, slopes=slopes.codes, slope_type=slopes.type), [x], None)
         return replace(made, scale=x.scale)
 

@@ -17,7 +17,7 @@ has its own threshold (threshold_codes.signs_of).
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,15 +66,27 @@ DIRECTED = (Rounding.TRN, Rounding.TRN_ZERO)
 """Modes that ask on which side of a step a value is, so that a small multiplier must not become 0."""
 SAME_STEP = 1e-6
 """Share of a step by which a quotient of doubles may be off it."""
-FINER = 6
-"""A value that no quantiser follows is rounded to steps of at most 2**-FINER of its own."""
+
+
+@dataclass(frozen=True)
+class Fineness:
+    """How a value that no quantiser follows is rounded where it is not exact: to steps of at most 2**-finer
+    of its own, coarser if it needs more than `widest` bits.
+    """
+
+    finer: int
+    widest: int
+
+
+INNER = Fineness(finer=6, widest=32)
+"""Of what layers read."""
+OUTPUT = Fineness(finer=16, widest=48)
+"""Of the network's outputs."""
 ARGUMENT_BITS = 12
 """Fraction bits of what a function reads, at least, where it is rounded at all."""
 JOIN_BITS = 16
 """Operands of a join are brought to a common scale in steps of at most 2**-JOIN_BITS of their own."""
 MOST_STEPS = 2.0**32
-WIDEST = 32
-"""Bits of a value that was rounded for want of a quantiser."""
 
 
 class Emitter:
@@ -241,8 +253,10 @@ class Emitter:
 
     # what layers can read
 
-    def materialised(self, x: Scaled, place: Place | None = None, finest: int = -MAX_INTEGER) -> Scaled:
-        """`x` as the value of a tensor: exact if WIDEST_EXACT bits do, else see FINER and WIDEST.
+    def materialised(
+        self, x: Scaled, place: Place | None = None, finest: int = -MAX_INTEGER, fine: Fineness = INNER
+    ) -> Scaled:
+        """`x` as the value of a tensor: exact if WIDEST_EXACT bits do, else rounded as `fine` says.
 
         finest: fraction bits that it has at least, unless it is exact with fewer.
         """
@@ -251,8 +265,8 @@ class Emitter:
         if fraction is None or value_bits(least, most, fraction) > WIDEST_EXACT:
             steps = np.abs(x.scale[x.scale != 0]) * x.type.resolution
             step = float(steps.min()) if steps.size else max(abs(least), abs(most), 1.0)
-            fraction = max(FINER - binade(step), finest)
-            fraction -= max(0, value_bits(least, most, fraction) - WIDEST)
+            fraction = max(fine.finer - binade(step), finest)
+            fraction -= max(0, value_bits(least, most, fraction) - fine.widest)
         low, high = math.floor(math.ldexp(least, fraction)), math.ceil(math.ldexp(most, fraction))
         limit_low = None if x.low is None else round(math.ldexp(x.low, fraction))
         limit_high = None if x.high is None else round(math.ldexp(x.high, fraction))
@@ -284,7 +298,7 @@ class Emitter:
         made = self._after(Cast, x, "_wide", place, source=x.tensor, result_type=target)
         return replace(made, scale=x.scale)
 
-    def unlimited(self, x: Scaled, place: Place | None = None) -> Scaled:
+    def unlimited(self, x: Scaled, place: Place | None = None, fine: Fineness = INNER) -> Scaled:
         """`x` without limits on the side."""
         if not x.is_limited:
             return x
@@ -296,11 +310,11 @@ class Emitter:
                 natural = without_sign(made.natural_type, limits[0])
                 clamped = self._after(Clamp, x, "_clamp", place, **fields, result_type=natural)
                 return replace(clamped, scale=x.scale)
-        return self.materialised(x, place)
+        return self.materialised(x, place, fine=fine)
 
-    def linear(self, x: Scaled, place: Place | None = None) -> Scaled:
+    def linear(self, x: Scaled, place: Place | None = None, fine: Fineness = INNER) -> Scaled:
         """`x` as scale * value."""
-        x = self.unlimited(x, place)
+        x = self.unlimited(x, place, fine)
         if x.is_linear:
             return x
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -314,12 +328,22 @@ class Emitter:
             moved = replace(x, scale=ONE, shift=steps)
             made = self.onto(moved, ONE, target, target.lowest_code, target.max_code, place=place)
             return replace(made, scale=x.scale)
-        return self.materialised(x, place)
+        return self.materialised(x, place, fine=fine)
 
-    def uniform(self, x: Scaled, place: Place | None = None) -> Scaled:
+    def uniform(self, x: Scaled, place: Place | None = None, fine: Fineness = INNER) -> Scaled:
         """`x` as scale * value with one positive scale."""
-        x = self.linear(x, place)
-        return x if x.is_uniform else self.materialised(x, place)
+        x = self.linear(x, place, fine)
+        return x if x.is_uniform else self.materialised(x, place, fine=fine)
+
+    def result(self, x: Scaled, target: FixedType | None) -> Scaled:
+        """`x` as the network gives it: with one positive scale, or as a value of the type `target`."""
+        if target is None:
+            return self.uniform(x, fine=OUTPUT)
+        low, high = (
+            end if limit is None else int(target.encode(limit))
+            for limit, end in ((x.low, target.lowest_code), (x.high, target.max_code))
+        )
+        return self.onto(replace(x, low=None, high=None), ONE, target, low, high)
 
     def rising(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` with positive scales alone: codes of the other channels change their sign, those of scale 0

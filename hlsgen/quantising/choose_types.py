@@ -99,6 +99,7 @@ class _Typing:
         self.ranges = ranges
         self.target_db = START_DB if precision.target_db is None else precision.target_db
         self.types: dict[str, NumberType] = {}
+        self.results = {port.source for port in graph.outputs}
         by_name = {layer.name: layer for layer in graph.layers}
         self.readers = {
             name: [by_name.get(reader) for reader, _ in readers]
@@ -164,6 +165,8 @@ class _Typing:
     def _result(self, layer: Layer) -> FixedType | None:
         """The type of what `layer` gives; None: what it gives by nature."""
         given = self.precision.of(layer.name).output
+        if given is None and layer.name in self.results:
+            given = self.precision.output
         if given is not None:
             assert not isinstance(given, FloatType)
             return self._of_width(layer.name, given) if isinstance(given, Bits) else saturating(given)

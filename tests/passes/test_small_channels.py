@@ -108,3 +108,25 @@ def test_a_lone_small_scale_costs_no_bits() -> None:
     layer: Any = graph.layers[-1]
     assert layer.weight_type.width == 24
     outputs_of(graph, np.zeros((1, *SHAPE), np.float32))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_slopes_are_rounded_once(seed: int) -> None:
+    """LeakyRelu and PRelu of codes, by fractions: halves to even, on scales that are powers of two and not."""
+    rng = np.random.default_rng(seed)
+    net = Net(SHAPE)
+    step, scale = 2.0**-3, float(np.float32(rng.choice([2.0**-7, 0.0131, 0.0317])))
+    shift = rng.choice([0.0, 3 * scale, 0.1377])
+    slopes = np.asarray(decades(rng, -6, 0), np.float32)
+    x = net.quant("x", scale, 9)
+    if shift:
+        x = net.add("Add", f"{x} {net.constant(shift)}")
+    made = net.qonnx(net.quant(net.add("PRelu", f"{x} {by_channel(net, slopes)}"), step, 6), SHAPE)
+    codes = rng.integers(-256, 256, (FRAMES, *SHAPE))
+    found = outputs_of(graph_of_onnx(made, name="net"), codes * scale)[0] / step
+    wanted = np.empty(codes.shape)
+    for index, code in np.ndenumerate(codes):
+        value = int(code) * Fraction(scale) + Fraction(float(np.float32(shift)))
+        value *= 1 if value >= 0 else Fraction(float(slopes[index[1]]))
+        wanted[index] = min(max(round(value / Fraction(step)), -32), 31)
+    assert (found != wanted).mean() < (1e-5 if scale == 2.0**-7 else 1e-4)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.errors import DesignError, Place, Problem, collecting
+from hlsgen.base.errors import DesignError, Place, Problem, collecting, warned
 from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.base.floating import HALF
 from hlsgen.base.progress import Progress, Say, silent
@@ -42,7 +42,7 @@ def load_model(
     *,
     board: str | None = None,
     precision: Written = None,
-    say: Say = lambda _: None,
+    say: Say | None = None,
     progress: Progress = silent,
 ) -> NetworkStyle[Any]:
     """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
@@ -74,7 +74,7 @@ def _network(
     document: Document,
     chosen: Board,
     precision: Written,
-    say: Say,
+    say: Say | None,
     progress: Progress,
 ) -> NetworkStyle[Any]:
     """The network that a checked file says."""
@@ -168,16 +168,17 @@ def _original(file: NetworkFile, document: Document) -> Original | None:
     return Original(framework=file.model.framework, source=_source(file, document))
 
 
-def _graph(file: NetworkFile, document: Document, say: Say) -> Graph:
+def _graph(file: NetworkFile, document: Document, say: Say | None) -> Graph:
     if isinstance(file, LayersFile):
         return _written_graph(file, document)
     assert isinstance(file, ModelFile), "a network has one of the two"
     function = None if file.model.torch is None else file.model.torch.function
     if function is not None:
-        say(f"running {document.beside(file.model.file)}, your own code, for {function}()")
+        told = say or silent
+        told(f"running {document.beside(file.model.file)}, your own code, for {function}()")
     source = _source(file, document)
     with _at(document.place(("model", file.model.framework))):
-        return graph_of(file.model.framework, source, say)
+        return graph_of(file.model.framework, source, say or warned)
 
 
 def _source(file: ModelFile, document: Document) -> Source:

@@ -112,7 +112,7 @@ def test_a_lone_small_scale_costs_no_bits() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_slopes_are_rounded_once(seed: int) -> None:
-    """LeakyRelu and PRelu of codes, by fractions: halves to even, on scales that are powers of two and not."""
+    """PRelu of codes, by fractions: halves to even, on scales that are powers of two and on others."""
     rng = np.random.default_rng(seed)
     net = Net(SHAPE)
     step, scale = 2.0**-3, float(np.float32(rng.choice([2.0**-7, 0.0131, 0.0317])))

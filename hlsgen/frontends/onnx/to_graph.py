@@ -52,6 +52,7 @@ from hlsgen.layers.thresholds import Thresholds
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import Bits, saturating
 from hlsgen.passes import INTEGER_PASSES, run_passes
+from hlsgen.passes.constant_signs import constant_signs
 from hlsgen.passes.integer_graph import Quantisation, integer_graph
 from hlsgen.passes.quantisers import FakeQuant
 
@@ -80,13 +81,16 @@ def graph_of_onnx(
     scale of codes whose values are not the model's. input_types: in the order of the model's inputs, of
     those that no quantiser reads first; inputs beyond the list have its last type. input_shapes: of a frame
     of each input, needed where the model leaves sizes open. output_type: of a quantised model's outputs; by
-    default they are exact, or have 16 bits below their step. `say` is told what was mended in the model.
+    default they are exact, or have 16 bits below their step. `say` is told what was mended in
+    the model, and what its exporter seems to have changed.
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """
     graph, known = float_graph(loaded_model(source, input_shapes, say), name, input_types)
     if known is None:
         return graph
+    for text in constant_signs(graph):
+        say(text)
     if isinstance(output_type, FixedType):
         known = replace(known, output=saturating(output_type))
     return run_passes(integer_graph(graph, known), INTEGER_PASSES)

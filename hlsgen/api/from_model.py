@@ -178,7 +178,7 @@ def from_onnx(
     """An ONNX or QONNX file (or ModelProto) -> a design; quantised models keep their own types.
 
     input_shape: without the batch, of a model that leaves sizes open; several inputs: a list of shapes, or a
-    mapping by name of those that are open. What is mended in a model, or doubtful in it, is said as a warning.
+    mapping by name of those that are open. What is mended or doubtful in a model is said as a warning.
     precision of a quantised model: {"input": type}, of inputs that it computes with before it quantises them;
     {"output": type}, of its outputs, which are exact or have 16 bits below their step by default.
     Raises DesignError as `from_torch` does.

@@ -44,10 +44,12 @@ from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.correct_rounding import Units
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.table import DIRECT_BITS, Table
 from hlsgen.layers.thresholds import Thresholds
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
@@ -235,7 +237,32 @@ class _Typing:
                 return self._leaky(layer, x)
             case Thresholds():
                 return self._thresholds(layer, x)
+            case Table():
+                return self._function(layer, x)
         return self._any_kind(layer, sources)
+
+    def _function(self, layer: Table, x: Scaled) -> Scaled:
+        """In codes of the quantiser that alone follows, rounded once, where a table has an entry a code."""
+        grid = self._grid_of_all(layer.name)
+        x = self._out.unlimited(x, layer.place)
+        if grid is None or x.type.width > DIRECT_BITS or x.scale.size > 1 or x.shift.size > 1:
+            return self._any_kind(layer, [x])
+        scale, fraction = scale_and_fraction(grid.scale)
+        units = Units(float(x.scale[0]), float(x.shift[0]), float(scale[0]))
+        result = code_type(grid.low, grid.high, fraction, grid.direction.rounding or Rounding.RND_CONV)
+        if units.are_plain and (result.lowest_code, result.max_code) == (grid.low, grid.high):
+            return self._any_kind(layer, [x])  # `round_once` joins the quantiser's cast
+        return replace(self._emit(replace(layer, units=units), [x], result), scale=scale)
+
+    def _grid_of_all(self, name: str) -> Grid | None:
+        """The grid of one scale on which all readers of a tensor put it, with a rounding of a type."""
+        readers = [self._layers.get(reader) for reader, _ in self._readers[name]]
+        grids = [layer.grid for layer in readers if isinstance(layer, FakeQuant)]
+        if len(grids) < len(readers) or not grids or not _alike(grids):
+            return None
+        grid = grids[0]
+        plain = not grid.bipolar and not grid.zero % 2 and grid.direction.rounding is not None
+        return grid if plain and grid.scale.size == 1 else None
 
     def _any_kind(self, layer: Layer, sources: list[Scaled]) -> Scaled:
         """What the layer itself says: scales come out in front, or it reads the values."""

@@ -45,10 +45,6 @@ class Units:
     shift: float = 0.0
     unit: float = 1.0
 
-    @property
-    def are_plain(self) -> bool:
-        return self == PLAIN
-
     def argument(self, values: Doubles) -> Doubles:
         """What f is asked for."""
         return values * self.scale + self.shift

@@ -62,7 +62,7 @@ class Table(Unary, kind="table"):
 
     function: str
     parameters: tuple[float, ...] = ()
-    units: Units = PLAIN
+    units: Units | None = None
 
     def result_within(self, bits: int, *sources: FixedType) -> FixedType:
         """Looked for at some thousand values of the source, and finely around zero.
@@ -121,7 +121,12 @@ class Table(Unary, kind="table"):
         # the entries are no values of a frame, whichever frame they are first looked up for
         with watching_casts(None):
             return rounded_codes(
-                self.function, self.parameters, self.source_type, self.fixed_result, codes, self.units
+                self.function,
+                self.parameters,
+                self.source_type,
+                self.fixed_result,
+                codes,
+                self.units or PLAIN,
             )
 
     @cached_property
@@ -192,7 +197,7 @@ class Table(Unary, kind="table"):
             given = ", ".join(f"{value:g}" for value in self.parameters)
             message = f"{self.function} with the parameters {given} has no value for some inputs"
             return [self.problem(message, "other parameters; 0 divides in some functions")]
-        if not self.units.are_plain and self.source_type.width > DIRECT_BITS:
+        if self.units is not None and self.source_type.width > DIRECT_BITS:
             message = f"{self.function} of scaled {self.source_type} has no table"
             return [self.problem(message, f"a source of at most {DIRECT_BITS} bits")]
         if self.is_exact:
@@ -224,13 +229,14 @@ class Table(Unary, kind="table"):
     def _unlimited(self, codes: Codes) -> Codes:
         """f of codes of the source as codes of the result's resolution, whatever its range."""
         with np.errstate(over="ignore"):
-            exact = self._fit.of(codes) if self.units.are_plain else self._of(codes)
+            exact = self._fit.of(codes) if self.units is None else self._of(codes)
             return self.fixed_result.unlimited(exact)
 
     def _of(self, codes: Codes) -> Doubles:
         """f of codes of the source in float64."""
-        arguments = self.units.argument(self.source_type.decode(codes))
-        return FUNCTIONS[self.function](arguments, self.parameters) / self.units.unit
+        units = self.units or PLAIN
+        arguments = units.argument(self.source_type.decode(codes))
+        return FUNCTIONS[self.function](arguments, self.parameters) / units.unit
 
     def _looked_up(self, codes: Codes) -> Codes:
         if self.is_exact:
@@ -309,7 +315,7 @@ class TableStage(ElementwiseStage):
         name = f"{layer.function}({given})" if given else layer.function
         common = {
             **super().constants(),
-            "function": name if layer.units.are_plain else f"{name} of scaled values",
+            "function": name if layer.units is None else f"{name} of scaled values",
             "direct": layer.is_direct,
             "exact": layer.is_exact,
         }

@@ -23,7 +23,7 @@ from hlsgen.model.origins import Origin
 from hlsgen.model.signs import asks_for_signs, read_alone_by
 
 LARGEST_BIAS = 2.0**10
-"""Beside weights of up to 1: a larger bias decides the sign nearly alone, and makes the weights smaller."""
+"""A larger bias beside weights of up to 1 makes these smaller: it decides the sign nearly alone."""
 
 
 def even_signs(graph: Graph, kept: Collection[str] = ()) -> Graph:

@@ -44,7 +44,7 @@ from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.correct_rounding import Units
+from hlsgen.layers.correct_rounding import PLAIN, Units
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pad import Pad
@@ -242,7 +242,7 @@ class _Typing:
         return self._any_kind(layer, sources)
 
     def _function(self, layer: Table, x: Scaled) -> Scaled:
-        """In codes of the quantiser that alone follows, rounded once, where a table has an entry a code."""
+        """A function, rounded once to codes of the quantiser that alone follows if its table is small."""
         grid = self._grid_of_all(layer.name)
         x = self._out.unlimited(x, layer.place)
         if grid is None or x.type.width > DIRECT_BITS or x.scale.size > 1 or x.shift.size > 1:
@@ -250,7 +250,7 @@ class _Typing:
         scale, fraction = scale_and_fraction(grid.scale)
         units = Units(float(x.scale[0]), float(x.shift[0]), float(scale[0]))
         result = code_type(grid.low, grid.high, fraction, grid.direction.rounding or Rounding.RND_CONV)
-        if units.are_plain and (result.lowest_code, result.max_code) == (grid.low, grid.high):
+        if units == PLAIN and (result.lowest_code, result.max_code) == (grid.low, grid.high):
             return self._any_kind(layer, [x])  # `round_once` joins the quantiser's cast
         return replace(self._emit(replace(layer, units=units), [x], result), scale=scale)
 

@@ -79,9 +79,9 @@ class Fineness:
 
 
 INNER = Fineness(finer=6, widest=32)
-"""Of what layers read."""
+"""The rounding of what layers read."""
 OUTPUT = Fineness(finer=16, widest=48)
-"""Of the network's outputs."""
+"""The rounding of the network's outputs."""
 ARGUMENT_BITS = 12
 """Fraction bits of what a function reads, at least, where it is rounded at all."""
 JOIN_BITS = 16

@@ -24,7 +24,7 @@ from hlsgen.model.ir import Graph
 Levels = tuple[float, ...]
 MOST_LEVELS = 16
 MOST_BITS = 8
-"""Of a type that holds all levels."""
+"""The widest type that holds all levels."""
 FUNCTIONS: Mapping[str, Levels] = {"bipolar": (-1.0, 1.0), "sign": (-1.0, 0.0, 1.0)}
 OPERATIONS: Mapping[type[Binary], Callable[[float, float], float]] = {
     Add: lambda a, b: a + b,

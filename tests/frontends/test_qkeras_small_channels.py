@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras.to_graph import graph_of_keras
+from hlsgen.model.precision import Precision
 from tests.support.frontends.keras_models import (
     WARNINGS,
     computed,
@@ -76,3 +78,12 @@ def test_small_biases_before_signs() -> None:
     graph = graph_of_keras(model, name="net")
     arrays = [np.zeros_like(array) for array in inputs_for(graph, 1)]
     np.testing.assert_array_equal(computed(graph, arrays)[0], predicted(model, arrays)[0])
+
+
+def test_the_precision_says_the_type_of_outputs() -> None:
+    model = randomised(functional((6,), dense()), 0)
+    graph = graph_of_keras(model, name="net", precision=Precision(output=FixedType(9, 4)))
+    assert str(graph.outputs[0].tensor.type) == "fixed<9,4,rnd,sat>"
+    arrays = inputs_for(graph, 16)
+    wanted = np.clip(predicted(model, arrays)[0], -8, 8 - 2.0**-5)
+    assert np.abs(computed(graph, arrays)[0] - wanted).max() <= 2.0**-6

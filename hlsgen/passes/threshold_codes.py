@@ -50,7 +50,10 @@ def on_codes(rows: Doubles, x: Scaled) -> Doubles:
         steps = np.ldexp(moved / scale, x.type.fraction)
         exact = (moved + shift == rows) & (np.frexp(scale)[0] == 0.5)
         near = np.rint(steps)
-        tied = ~exact & (np.abs(steps - near) <= TIE * np.maximum(1, np.abs(steps)))
+        close = np.abs(steps - near) <= TIE * np.maximum(1, np.abs(steps))
+        # at the code 0 nothing is multiplied, so that float32 compares shift and threshold as they are
+        equal = np.abs(moved) <= STRUCTURAL_TIE * np.maximum(np.abs(rows), np.abs(shift))
+        tied = ~exact & np.where(near == 0, equal, close)
     codes = np.where(tied, near, np.ceil(steps))
     if x.low is not None:
         codes = np.where(rows <= x.low, -np.inf, codes)

@@ -13,7 +13,9 @@ pytest.importorskip("qonnx", reason="needs qonnx: pip install 'hlsgen[onnx]'")
 from hlsgen.base.coded import nearly_each  # noqa: E402
 from hlsgen.base.fixed import FixedType  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
-from hlsgen.passes.threshold_codes import signs_of  # noqa: E402
+from hlsgen.layers.base import Tensor  # noqa: E402
+from hlsgen.passes.scaled import Scaled  # noqa: E402
+from hlsgen.passes.threshold_codes import on_codes, signs_of  # noqa: E402
 from tests.support.frontends.onnx_models import QONNX, Array, outputs_of  # noqa: E402
 from tests.support.frontends.onnx_networks import FRAMES, Net, differences, exact, executed  # noqa: E402
 
@@ -76,6 +78,17 @@ def test_signs_are_those_of_fractions(signed: bool) -> None:
             wanted = Fraction(float(scale[0])) * value + Fraction(float(shift[0])) >= 0
             assert (int(factors.codes[0]) * code + int(offsets.codes[0]) >= 0) == wanted
         assert offsets.type.min_code <= offsets.codes[0] <= offsets.type.max_code
+
+
+def test_thresholds_at_the_code_0_are_those_of_fractions() -> None:
+    """A small shift behind a scale of ordinary size decides whether 0 reaches a threshold of 0."""
+    shifts = np.array([-1e-9, 1e-9, -1e-20, 0.0, 1e-20, 0.25, np.nextafter(0.25, 0, dtype=np.float32)])
+    tensor = Tensor(shape=(shifts.size, 1, 1), type=FixedType(6, 6))
+    x = Scaled(name="x", tensor=tensor, scale=np.full(shifts.size, 0.1), shift=shifts)
+    rows = np.array([[0.0, 0.25]])
+    reached = on_codes(np.broadcast_to(rows, (shifts.size, 2)), x) <= 0
+    wanted = [[Fraction(float(shift)) >= Fraction(float(row)) for row in rows[0]] for shift in shifts]
+    assert reached.tolist() == wanted
 
 
 @pytest.mark.parametrize("mode", ["ROUND", "FLOOR", "CEIL"])

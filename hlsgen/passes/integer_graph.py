@@ -13,7 +13,7 @@ What is not exact, because no quantiser says how it shall be rounded:
                       they read is exact, or see requantise.INNER and ARGUMENT_BITS
   averages            8 fraction bits more, unless a quantiser follows or the count is a power of two
   slopes              SIGNIFICANT_BITS bits each, which are float32's; what they multiply is exact, or see
-                      requantise.OUTPUT
+                      requantise.SLOPED
   biases              beside a power of two scale: exact up to BIAS_FINER fraction bits below the products,
                       else rounded there
   joins               of unequal scales: see requantise.JOIN_BITS
@@ -37,7 +37,7 @@ from hlsgen.base.coded import (
     trailing_zeros,
 )
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import Codes, FixedType, Rounding, float32_holds
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, Rounding, float32_holds
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
@@ -55,9 +55,9 @@ from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.origins import Origin
 from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
-from hlsgen.passes.requantise import OUTPUT, Emitter
+from hlsgen.passes.requantise import SLOPED, Emitter
+from hlsgen.passes.rewriting import merged
 from hlsgen.passes.scaled import (
-    MOST_FACTOR_BITS,
     ONE,
     ZERO,
     Scaled,
@@ -92,7 +92,16 @@ class Quantisation:
 
 def integer_graph(graph: Graph, known: Quantisation) -> Graph:
     """The fixed-point graph. Raises DesignError: something of it is not quantised, or has no exact type."""
-    return _Typing(graph, known).run()
+    return _Typing(merged(graph, _without_slopes), known).run()
+
+
+def _without_slopes(first: Layer, second: Layer) -> Layer | None:
+    """A sign of what slopes above 0 give: that of what they read."""
+    if not isinstance(first, Leaky) or not isinstance(second, FakeQuant) or not second.grid.bipolar:
+        return None
+    if not (np.asarray(first.slopes) > 0).all():
+        return None
+    return replace(second, name=first.name, inputs=first.inputs, source=first.source)
 
 
 class _Typing:
@@ -458,8 +467,9 @@ class _Typing:
         )
 
     def _leaky(self, layer: Leaky, x: Scaled) -> Scaled:
-        x = self._out.rising(self._out.linear(x, layer.place, OUTPUT), layer.place)
-        slopes = nearly_each(np.asarray(layer.slopes, np.float64), SIGNIFICANT_BITS, MOST_FACTOR_BITS)
+        x = self._out.rising(self._out.linear(x, layer.place, SLOPED), layer.place)
+        room = MAX_TENSOR_WIDTH - 1 - x.type.width
+        slopes = nearly_each(np.asarray(layer.slopes, np.float64), SIGNIFICANT_BITS, room)
         made = self._emit(replace(layer, slopes=slopes.codes, slope_type=slopes.type), [x], None)
         return replace(made, scale=x.scale)
 

@@ -80,6 +80,8 @@ class Fineness:
 
 INNER = Fineness(finer=6, widest=32)
 """The rounding of what layers read."""
+SLOPED = Fineness(finer=16, widest=32)
+"""The rounding of what slopes multiply, so that products have up to 64 bits."""
 OUTPUT = Fineness(finer=16, widest=48)
 """The rounding of the network's outputs."""
 ARGUMENT_BITS = 12

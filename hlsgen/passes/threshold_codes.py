@@ -73,7 +73,9 @@ def signs_of(
     of `held`.
     """
     factors = np.sign(scale).astype(np.int64)
-    codes = np.array([_offset(*line, source) for line in zip(scale, shift, strict=True)], object)
+    codes = np.array(
+        [_offset(*line, source) for line in zip(scale.tolist(), shift.tolist(), strict=True)], object
+    )
     return (
         Coded(codes=factors, type=held(factors, 0, either_sign=either_sign)),
         Coded(codes=codes, type=held(codes, source.fraction, either_sign=either_sign)),

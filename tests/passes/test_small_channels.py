@@ -47,15 +47,19 @@ def lines(net: Net, x: str, rng: np.random.Generator, kind: str) -> str:
     return net.add("BatchNormalization", f"{x} {statistics}")
 
 
-@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("between", ["", "MaxPool", "LeakyRelu", "Clip"])
 @pytest.mark.parametrize("kind", ["affine", "batch norm"])
 @pytest.mark.parametrize("seed", range(4))
-def test_signs_behind_scales_of_many_decades(seed: int, kind: str, pooled: bool) -> None:
+def test_signs_behind_scales_of_many_decades(seed: int, kind: str, between: str) -> None:
     rng = np.random.default_rng(seed)
     net = Net(SHAPE)
     y = lines(net, net.quant("x", 1.0, 6), rng, kind)
-    if pooled:
+    if between == "MaxPool":
         y = net.add("MaxPool", y, kernel_shape=[1, 2], strides=[1, 2])
+    elif between == "LeakyRelu":
+        y = net.add("LeakyRelu", y, alpha=0.1)
+    elif between == "Clip":
+        y = net.add("Clip", f"{y} {net.constant(-1.0)} {net.constant(1.0)}")
     made = net.qonnx(net.add("BipolarQuant", f"{y} {net.constant(1.0)}", domain=QONNX), SHAPE)
     array = rng.integers(-32, 32, (FRAMES, *SHAPE)).astype(np.float32)
     _, steps = differences(made, array, 1.0, executed(made, array))

@@ -295,7 +295,7 @@ def load(
     terms: str | Path | Terms | None = None,
     clock_mhz: float | None = None,
     precision: Written = None,
-    say: Say = lambda _: None,
+    say: Say | None = None,
     progress: Progress = silent,
 ) -> Design:
     """The design in a YAML file; `board` replaces the file's (a path is relative to the working folder).
@@ -304,7 +304,8 @@ def load(
     types of a network in floating point; its calibration frames stay those of the file.
 
     `terms`: of LUTs and FFs, such as a file that `hlsgen calibrate` wrote. `say` is
-    told when a model's own code is run, `progress` what is going on while number types are chosen.
+    told when a model's own code is run and what is doubtful about its file (None: that is a HlsgenWarning),
+    `progress` what is going on while number types are chosen.
 
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
     those of its meaning.

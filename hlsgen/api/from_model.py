@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from hlsgen.api.design import Design
-from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
+from hlsgen.base.errors import DesignError, Problem, warned
 from hlsgen.base.fixed import FixedType
 from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
 from hlsgen.designfile.constraints import NetworkConstraints
@@ -152,7 +152,8 @@ def from_qkeras(
     graph = graph_of("qkeras", source)
     if not graph.input.is_float and isinstance(wished.default, FixedType):
         # the frontend has used the default for what has no quantizer
-        given = None if wished.input is None else {"input": wished.input}
+        ends = {"input": wished.input, "output": wished.output}
+        given = {key: type_ for key, type_ in ends.items() if type_ is not None} or None
         options, default = replace(options, precision=given), wished.default
     made = from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default)
     return _design("qkeras", source, made)
@@ -177,8 +178,9 @@ def from_onnx(
     """An ONNX or QONNX file (or ModelProto) -> a design; quantised models keep their own types.
 
     input_shape: without the batch, of a model that leaves sizes open; several inputs: a list of shapes, or a
-    mapping by name of those that are open. What is mended in a model is said as a warning.
-    precision of a quantised model: {"input": type}, of inputs that it computes with before it quantises them.
+    mapping by name of those that are open. What is mended or doubtful in a model is said as a warning.
+    precision of a quantised model: {"input": type}, of inputs that it computes with before it quantises them;
+    {"output": type}, of its outputs, which are exact or have 16 bits below their step by default.
     Raises DesignError as `from_torch` does.
 
     Example:
@@ -210,16 +212,14 @@ def from_onnx(
         style=style,
         interface=interface,
     )
-    mended: list[str] = []
     source = Source(
         model=model,
         name=_name_of(model, name),
         input_types=[_wished_input(precision)],
         input_shapes=_onnx_shapes(input_shape),
+        precision=precision_of(precision),
     )
-    graph = graph_of("onnx", source, mended.append)
-    for text in mended:
-        warn_caller(text, HlsgenWarning)
+    graph = graph_of("onnx", source, warned)
     return _design("onnx", source, from_graph(graph, options, f"{graph.name} (ONNX)"))
 
 

@@ -74,6 +74,20 @@ def nearly(
     return exactly(rounded, either_sign=either_sign)
 
 
+def nearly_each(values: ArrayLike, bits: int, finest: int, *, either_sign: bool = False) -> Coded:
+    """As `nearly`, with `bits` significant bits for each number, not for the largest alone.
+
+    finest: fraction bits beyond which a small number keeps no more of its bits.
+    """
+    numbers = np.asarray(values, np.float64)
+    coarse = nearly(numbers, bits, either_sign=either_sign)
+    small = np.abs(numbers[numbers != 0]).min(initial=math.inf)
+    fraction = min(finest, bits - math.frexp(small)[1]) if small < math.inf else finest
+    if fraction <= bits - math.frexp(float(np.abs(numbers).max(initial=0.0)))[1]:
+        return coarse
+    return exactly(np.ldexp(np.rint(np.ldexp(numbers, fraction)), -fraction), either_sign=either_sign)
+
+
 # types
 
 

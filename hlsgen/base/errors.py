@@ -142,6 +142,11 @@ def warn_caller(message: str, kind: type[HlsgenWarning]) -> None:
     warnings.warn(message, kind, stacklevel=level)
 
 
+def warned(message: str) -> None:
+    """A HlsgenWarning that names the line which called hlsgen."""
+    warn_caller(message, HlsgenWarning)
+
+
 def error_json(error: HlsgenError) -> list[dict[str, Any]]:
     """The problems of an error as --json prints them."""
     if not isinstance(error, DesignError):

@@ -186,6 +186,8 @@ class PrecisionSection(BaseModel):
     each layer with the range it needs."""
     input: Result | None = None
     """Type of the input, or its width; half; None: as the other activations."""
+    output: Sized | None = None
+    """Type of the network's outputs, or their width; None: as the other activations."""
     accumulator: (
         Annotated[
             FixedType | FloatType | Literal["exact", "tight"],
@@ -219,6 +221,7 @@ class PrecisionSection(BaseModel):
             default=self.default,
             weights=self.weights,
             input=self.input,
+            output=self.output,
             accumulator=self.accumulator,
             target_db=self.target_db,
             output_db=self.output_db,
@@ -308,14 +311,18 @@ def _label(mistake: Mistake) -> str:
 
 
 def input_type_of(given: Given) -> FixedType | None:
-    """What `precision=` may say of a network that brings its own types: {"input": type}. None: nothing.
+    """The type of inputs that `precision=` says of a network which brings its own types; None: it says none.
 
-    Raises DesignError: it says more than that, or no type.
+    Raises DesignError: it says more than the types of inputs and outputs, or no type.
     """
     if given is None:
         return None
     asked = precision_of(given)
-    if not isinstance(asked.input, FixedType) or asked != Precision(input=asked.input):
-        message = "the network brings its own number types, so that precision= can only say its inputs'"
-        raise DesignError(Problem(message=message, fix='leave precision out, or {"input": "ufixed<8,0>"}'))
+    ends = (asked.input, asked.output)
+    fixed = all(one is None or isinstance(one, FixedType) for one in ends) and any(ends)
+    if not fixed or asked != Precision(input=asked.input, output=asked.output):
+        message = "the network brings its own number types: precision= can only say its inputs' and outputs'"
+        fix = 'leave precision out, or {"input": "ufixed<8,0>"}, {"output": "fixed<16,6>"}'
+        raise DesignError(Problem(message=message, fix=fix))
+    assert asked.input is None or isinstance(asked.input, FixedType)
     return asked.input

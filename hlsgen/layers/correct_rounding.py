@@ -7,6 +7,7 @@ processor. They decide where that cannot matter; next to a boundary of rounding 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -34,6 +35,22 @@ LARGEST_DENOMINATOR = 4096
 """A parameter stands for a fraction up to this if that, as a double, is the number given: 1/6, 0.2."""
 
 Precise = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Units:
+    """f(scale * x + shift) in multiples of `unit`: what is beside the codes of a quantised model."""
+
+    scale: float = 1.0
+    shift: float = 0.0
+    unit: float = 1.0
+
+    def argument(self, values: Doubles) -> Doubles:
+        """What f is asked for."""
+        return values * self.scale + self.shift
+
+
+PLAIN = Units()
 
 
 def _celu(x: Any, alpha: Any) -> Any:
@@ -96,30 +113,35 @@ PRECISE: Mapping[str, Precise] = {
 
 
 def rounded_codes(
-    name: str, given: tuple[float, ...], source: FixedType, result: FixedType, codes: Codes
+    name: str,
+    given: tuple[float, ...],
+    source: FixedType,
+    result: FixedType,
+    codes: Codes,
+    units: Units = PLAIN,
 ) -> Codes:
     """The codes of `result` of f at the values of codes of `source`, as if f were computed to all its digits.
 
     In the result's own rounding mode; where f leaves the range of the result, the nearest end of that.
     """
     finer = result.fraction + 1
-    x = source.decode(codes)
+    x = units.argument(source.decode(codes))
     values = FUNCTIONS[name](x, given)
     with np.errstate(over="ignore"):
-        beyond = np.ldexp(values, finer)
+        beyond = np.ldexp(values / units.unit, finer)
     scaled = np.clip(beyond, 2.0 * result.lowest_code - 8, 2.0 * result.max_code + 8)
     # rounded to nearest, halves of a code decide; rounded down or towards zero, whole codes
     decides = 0 if result.rounding in (Rounding.TRN, Rounding.TRN_ZERO) else 1
     boundary = np.rint((scaled - decides) / 2) * 2 + decides
     finite = np.isfinite(values)
-    error = np.ldexp(_error(x, np.where(finite, values, 0.0), given), finer)
+    error = np.ldexp(_error(x, np.where(finite, values, 0.0), given) / units.unit, finer)
     doubtful = (np.abs(scaled - boundary) <= error) | ~finite
     # codes of so many bits need Python's integers
     floors = [int(value) for value in np.floor(scaled).flat]
     kind = np.int64 if result.width <= MOST_INT64_BITS else object
     exact = np.array([2 * floor + 1 for floor in floors], kind).reshape(scaled.shape)
     for index in np.flatnonzero(doubtful):
-        exact.flat[index] = _sticky(name, given, source, int(codes.flat[index]), result)
+        exact.flat[index] = _sticky(name, given, source, int(codes.flat[index]), result, units)
     limited = np.clip(exact, result.lowest_code * 4, result.max_code * 4)
     width = result.width + 4
     return result.cast(limited, FixedType(width, width - finer - 1))
@@ -156,10 +178,12 @@ def _error(x: Doubles, values: Doubles, given: tuple[float, ...]) -> Doubles:
     return np.asarray(_size(x, values) * (largest * DOUBLE_ERROR))
 
 
-def _sticky(name: str, given: tuple[float, ...], source: FixedType, code: int, result: FixedType) -> int:
+def _sticky(
+    name: str, given: tuple[float, ...], source: FixedType, code: int, result: FixedType, units: Units
+) -> int:
     """2 * floor(f * 2**(fraction + 1)), and 1 more if that is not f; limited a little beyond the range."""
     low, high = 2 * result.lowest_code - 8, 2 * result.max_code + 8
-    floor, exact = _floor(name, given, source, code, result.fraction + 1, low, high)
+    floor, exact = _floor(name, given, source, code, result.fraction + 1, low, high, units)
     return 2 * floor + (not exact)
 
 
@@ -171,14 +195,15 @@ def _floor(
     fraction: int,
     low: int | None = None,
     high: int | None = None,
+    units: Units = PLAIN,
 ) -> tuple[int, bool]:
     """floor(f * 2**fraction), within `low` and `high`, and whether nothing was rounded."""
     filled = FUNCTIONS[name].filled(given)
     nearest = 0
     for precision in PRECISIONS:
         with mpmath.workprec(precision + abs(fraction)):
-            x = mpmath.ldexp(mpmath.mpf(code), -source.fraction)
-            value = PRECISE[name](x, *(_number(one) for one in filled))
+            x = mpmath.ldexp(mpmath.mpf(code), -source.fraction) * units.scale + units.shift
+            value = PRECISE[name](x, *(_number(one) for one in filled)) / units.unit
             scaled = mpmath.ldexp(value, fraction)
             if low is not None and scaled < low:
                 return low, True
@@ -186,7 +211,7 @@ def _floor(
                 return high, True
             nearest = int(mpmath.nint(scaled))
             off = scaled - nearest
-            size = max(1, abs(x), abs(value))
+            size = max(1, abs(x), abs(value) * units.unit) / units.unit
             if abs(off) > mpmath.ldexp(size, fraction - precision - abs(fraction) + PRECISION_LOST):
                 return nearest - (off < 0), False
             if off == 0 and abs(x) >= FLAT_FROM:

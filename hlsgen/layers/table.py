@@ -26,9 +26,9 @@ from hlsgen.base.fixed import (
     watching_casts,
 )
 from hlsgen.layers.base import frames_of
-from hlsgen.layers.correct_rounding import GRID_BITS, nearby_values, rounded_codes
+from hlsgen.layers.correct_rounding import GRID_BITS, PLAIN, Units, nearby_values, rounded_codes
 from hlsgen.layers.elementwise_stage import ElementwiseStage
-from hlsgen.layers.functions import FUNCTIONS, Function, Tail
+from hlsgen.layers.functions import FUNCTIONS, Doubles, Function, Tail
 from hlsgen.layers.piecewise import Fit, Line, Pieces, fitted, sampled_codes
 from hlsgen.layers.stage import Buffer, Fold, Stage, Work, pixel_folds
 from hlsgen.layers.unary import Unary
@@ -57,11 +57,12 @@ class Table(Unary, kind="table"):
     corrections[bits of the code] is added, which makes it the same number as an entry. A source of up to
     EXACT_BITS has entries too if those are no wider than corrections would be. Where f leaves the range of
     the result, it becomes the nearest end of that, whatever the overflow mode: a sigmoid of 1 never wraps
-    to 0.
+    to 0. units: f(scale * x + shift) in multiples of a unit, of sources of up to DIRECT_BITS.
     """
 
     function: str
     parameters: tuple[float, ...] = ()
+    units: Units | None = None
 
     def result_within(self, bits: int, *sources: FixedType) -> FixedType:
         """Looked for at some thousand values of the source, and finely around zero.
@@ -119,7 +120,14 @@ class Table(Unary, kind="table"):
         codes = self.source_type.wrap(np.arange(1 << self.source_type.width))
         # the entries are no values of a frame, whichever frame they are first looked up for
         with watching_casts(None):
-            return rounded_codes(self.function, self.parameters, self.source_type, self.fixed_result, codes)
+            return rounded_codes(
+                self.function,
+                self.parameters,
+                self.source_type,
+                self.fixed_result,
+                codes,
+                self.units or PLAIN,
+            )
 
     @cached_property
     def corrections(self) -> Codes:
@@ -189,6 +197,9 @@ class Table(Unary, kind="table"):
             given = ", ".join(f"{value:g}" for value in self.parameters)
             message = f"{self.function} with the parameters {given} has no value for some inputs"
             return [self.problem(message, "other parameters; 0 divides in some functions")]
+        if self.units is not None and self.source_type.width > DIRECT_BITS:
+            message = f"{self.function} of scaled {self.source_type} has no table"
+            return [self.problem(message, f"a source of at most {DIRECT_BITS} bits")]
         if self.is_exact:
             return []
         try:
@@ -218,7 +229,14 @@ class Table(Unary, kind="table"):
     def _unlimited(self, codes: Codes) -> Codes:
         """f of codes of the source as codes of the result's resolution, whatever its range."""
         with np.errstate(over="ignore"):
-            return self.fixed_result.unlimited(self._fit.of(codes))
+            exact = self._fit.of(codes) if self.units is None else self._of(codes)
+            return self.fixed_result.unlimited(exact)
+
+    def _of(self, codes: Codes) -> Doubles:
+        """f of codes of the source in float64."""
+        units = self.units or PLAIN
+        arguments = units.argument(self.source_type.decode(codes))
+        return FUNCTIONS[self.function](arguments, self.parameters) / units.unit
 
     def _looked_up(self, codes: Codes) -> Codes:
         if self.is_exact:
@@ -228,8 +246,7 @@ class Table(Unary, kind="table"):
 
     def _values(self, codes: Codes) -> Codes:
         """f of codes of the source in float64, limited to the range of the result."""
-        values = FUNCTIONS[self.function](self.source_type.decode(codes), self.parameters)
-        return self._fit.limited(values)
+        return self._fit.limited(self._of(codes))
 
     def folds(self) -> Iterator[Fold]:
         return pixel_folds(self.source.shape)
@@ -295,9 +312,10 @@ class TableStage(ElementwiseStage):
     def constants(self) -> dict[str, Any]:
         layer = self.layer
         given = ", ".join(f"{value:g}" for value in layer.parameters)
+        name = f"{layer.function}({given})" if given else layer.function
         common = {
             **super().constants(),
-            "function": f"{layer.function}({given})" if given else layer.function,
+            "function": name if layer.units is None else f"{name} of scaled values",
             "direct": layer.is_direct,
             "exact": layer.is_exact,
         }

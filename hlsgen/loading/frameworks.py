@@ -141,6 +141,7 @@ def _onnx(source: Source, say: Say) -> Graph:
         name=source.name,
         input_types=source.input_types,
         input_shapes=source.input_shapes,
+        output_type=source.precision.output if source.precision else None,
         say=say,
     )
 

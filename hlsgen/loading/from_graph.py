@@ -25,6 +25,7 @@ from hlsgen.model.ir import Graph, Port
 from hlsgen.model.ports import Floats, transposition
 from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
+from hlsgen.passes.even_signs import even_signs
 from hlsgen.passes.half_borders import half_borders
 from hlsgen.passes.half_precision import half_precision
 from hlsgen.passes.single_precision import refused_by_kernels, single_precision
@@ -157,6 +158,8 @@ def from_float(
         return _design(
             graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
         )
+    if not asked.mixes_half:
+        graph = reference = even_signs(reference, {*any_weights, *_of_given_types(asked, reference)})
     calibration = None if frames is None else _float_run(graph, frames, progress)
     if calibration is not None and typing.by_frames:
         _check_ranges(calibration)
@@ -186,6 +189,15 @@ def from_float(
             of_ranges=calibration.given_range_frames,
         ),
     )
+
+
+def _of_given_types(asked: Precision, graph: Graph) -> set[str]:
+    """The layers whose weights or results the user gives a type, which says what range they have."""
+    types = {
+        name: (one.weights or asked.weights, one.bias, one.output)
+        for name, one in ((layer.name, asked.of(layer.name)) for layer in graph.layers)
+    }
+    return {name for name, some in types.items() if any(isinstance(one, FixedType) for one in some)}
 
 
 def calibrated(style: NetworkStyle[Any], progress: Progress = silent) -> FloatRun:

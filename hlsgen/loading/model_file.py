@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.errors import DesignError, Place, Problem, collecting
+from hlsgen.base.errors import DesignError, Place, Problem, collecting, warned
 from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.base.floating import HALF
 from hlsgen.base.progress import Progress, Say, silent
@@ -42,7 +42,7 @@ def load_model(
     *,
     board: str | None = None,
     precision: Written = None,
-    say: Say = lambda _: None,
+    say: Say | None = None,
     progress: Progress = silent,
 ) -> NetworkStyle[Any]:
     """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
@@ -74,7 +74,7 @@ def _network(
     document: Document,
     chosen: Board,
     precision: Written,
-    say: Say,
+    say: Say | None,
     progress: Progress,
 ) -> NetworkStyle[Any]:
     """The network that a checked file says."""
@@ -101,9 +101,15 @@ def _network(
         fields = file.precision.model_fields_set
         assert isinstance(file, ModelFile), "layers that are written are in floating point"
         partly = file.model.qkeras is not None and isinstance(file.precision.default, FixedType)
-        if file.precision_given and fields != {"input"} and not partly:
-            message = "the network brings its own number types, so that precision has nothing to say"
-            raise document.error([Problem(message=message, fix="leave precision out", place=at_precision)])
+        if file.precision_given and not fields <= {"input", "output"} and not partly:
+            message = "the network brings its own number types: precision says those of input and output"
+            raise document.error([Problem(message=message, fix="leave the rest out", place=at_precision)])
+        if isinstance(file.precision.output, Bits):
+            message = (
+                "the network brings its own number types, so that a width does not say its outputs' type"
+            )
+            fix = 'a type such as "fixed<16,6>"'
+            raise document.error([Problem(message=message, fix=fix, place=at_precision)])
         named = zip(graph.inputs, file.input, strict=False)
         given_types = frozenset(port.name for port, one in named if one.type is not None)
         options = replace(options, calibration=_given(frames))
@@ -163,15 +169,16 @@ def _original(file: NetworkFile, document: Document) -> Original | None:
     return Original(framework=file.model.framework, source=_source(file, document))
 
 
-def _graph(file: NetworkFile, document: Document, original: Original | None, say: Say) -> Graph:
+def _graph(file: NetworkFile, document: Document, original: Original | None, say: Say | None) -> Graph:
     if isinstance(file, LayersFile):
         return _written_graph(file, document)
     assert isinstance(file, ModelFile) and original is not None, "a network has one of the two"
     function = None if file.model.torch is None else file.model.torch.function
     if function is not None:
-        say(f"running {document.beside(file.model.file)}, your own code, for {function}()")
+        told = say or silent
+        told(f"running {document.beside(file.model.file)}, your own code, for {function}()")
     with _at(document.place(("model", file.model.framework))):
-        return graph_of(original.framework, original.source, say)
+        return graph_of(original.framework, original.source, say or warned)
 
 
 def _source(file: ModelFile, document: Document) -> Source:

@@ -14,6 +14,7 @@ from hlsgen.base.errors import ClippingWarning, warn_caller
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.overflow_count import OverflowCount
 from hlsgen.model.ir import Graph, LayerOverflow, Port
+from hlsgen.model.signs import asks_for_signs, read_alone_by
 
 Floats = NDArray[np.float64]
 Part = Literal["input", "result", "accumulator"]
@@ -74,6 +75,7 @@ def clipping_of(
     values: [frames, C, H, W] of each input before it is quantised. excess: of the layers, as golden of
     these frames, or of some of them, counted them. own: the names whose types are the model's own.
     """
+    own = {*own, *read_alone_by(graph, asks_for_signs)}  # a sign is the same of what is clipped
     found = input_clipping([replace(port, own=port.name in own) for port in graph.inputs], values)
     frames = min(len(array) for array in values.values())
     for layer in graph.layers:

@@ -77,6 +77,7 @@ class Precision:
     """`default`: the type of activations, their width, or auto; float32: that of weights and sums
     too. Weights are as wide, with the integer bits they need.
 
+    output: the type of the network's outputs, unless their layers have one in `layers`.
     accumulator: exact (no overflow whatever the weights of this width), tight (none for these weights), or a
     type that sums are narrowed to; with half, half or float32; None: exact where the design wishes weights at
     run time, else tight. What auto is to reach: output_db and agreement (0: whatever comes) are asked of the
@@ -90,6 +91,7 @@ class Precision:
     default: FixedType | FloatType | Bits | Literal["auto"] = "auto"
     weights: FixedType | Bits | None = None
     input: FixedType | FloatType | Bits | None = None
+    output: FixedType | Bits | None = None
     accumulator: Literal["exact", "tight"] | FixedType | FloatType | None = None
     target_db: float | None = None
     output_db: float = OUTPUT_DB
@@ -105,7 +107,13 @@ class Precision:
     def by_frames(self) -> bool:
         """Whether calibration frames choose the type of an activation: auto, or a width."""
         layers = self.layers.values()
-        some = (self.default, self.input, *(one.output for one in layers), *(one.input for one in layers))
+        some = (
+            self.default,
+            self.input,
+            self.output,
+            *(one.output for one in layers),
+            *(one.input for one in layers),
+        )
         return self.default == "auto" or any(isinstance(one, Bits) for one in some)
 
     @property

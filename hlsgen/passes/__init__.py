@@ -2,7 +2,7 @@
 
     BUILT_PASSES                      what a frontend has built
     integer_graph, INTEGER_PASSES     floating point with quantisers in between: a quantised ONNX model
-    FLOAT_PASSES, then choose_types   floating point without: see quantising/search_types.py
+    FLOAT_PASSES, even_signs, then choose_types   floating point without: see quantising/search_types.py
     FIXED_PASSES                      whatever has types, by whichever way
 
 `integer_graph` takes, besides the graph, what only the frontend knows; quantisers, scaled and requantise are

@@ -10,9 +10,10 @@ then take casts into the layers that they read.
 
 What is not exact, because no quantiser says how it shall be rounded:
   functions, softmax  RESULT_BITS bits, unless a quantiser follows or they only select (table.SELECTING); what
-                      they read is exact, or see requantise.FINER and ARGUMENT_BITS
+                      they read is exact, or see requantise.INNER and ARGUMENT_BITS
   averages            8 fraction bits more, unless a quantiser follows or the count is a power of two
-  slopes              scaled.MULTIPLIER_BITS bits
+  slopes              SIGNIFICANT_BITS bits each, which are float32's; what they multiply is exact, or see
+                      requantise.SLOPED
   biases              beside a power of two scale: exact up to BIAS_FINER fraction bits below the products,
                       else rounded there
   joins               of unequal scales: see requantise.JOIN_BITS
@@ -25,31 +26,42 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hlsgen.base.coded import SIGN, Doubles, code_type, held, on_grid, trailing_zeros
+from hlsgen.base.coded import (
+    SIGN,
+    SIGNIFICANT_BITS,
+    Doubles,
+    code_type,
+    held,
+    nearly_each,
+    on_grid,
+    trailing_zeros,
+)
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import Codes, FixedType, Rounding, float32_holds
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, Rounding, float32_holds
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.correct_rounding import PLAIN, Units
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.table import DIRECT_BITS, Table
 from hlsgen.layers.thresholds import Thresholds
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.origins import Origin
 from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
-from hlsgen.passes.requantise import Emitter
+from hlsgen.passes.requantise import SLOPED, Emitter
+from hlsgen.passes.rewriting import merged
 from hlsgen.passes.scaled import (
     ONE,
     ZERO,
     Scaled,
     compressed,
-    multipliers,
     scale_and_fraction,
     weights_and_scale,
 )
@@ -67,18 +79,29 @@ class Quantisation:
 
     weights: by layer the grid of its weights, the scale [M] by output channel. on_grid: layers whose bias is
     given in codes of input scale * weight scale. inputs: types that the model gives inputs. wished: types for
-    inputs that no quantiser reads first, alike by all that read them.
+    inputs that no quantiser reads first, alike by all that read them. output: the type of the outputs; None:
+    exact, or see requantise.OUTPUT.
     """
 
     weights: Mapping[str, Grid]
     on_grid: frozenset[str]
     inputs: Mapping[str, FixedType]
     wished: Mapping[str, FixedType] = field(default_factory=dict)
+    output: FixedType | None = None
 
 
 def integer_graph(graph: Graph, known: Quantisation) -> Graph:
     """The fixed-point graph. Raises DesignError: something of it is not quantised, or has no exact type."""
-    return _Typing(graph, known).run()
+    return _Typing(merged(graph, _without_slopes), known).run()
+
+
+def _without_slopes(first: Layer, second: Layer) -> Layer | None:
+    """A sign of what slopes above 0 give: that of what they read."""
+    if not isinstance(first, Leaky) or not isinstance(second, FakeQuant) or not second.grid.bipolar:
+        return None
+    if not (np.asarray(first.slopes) > 0).all():
+        return None
+    return replace(second, name=first.name, inputs=first.inputs, source=first.source)
 
 
 class _Typing:
@@ -190,7 +213,7 @@ class _Typing:
         return first
 
     def _output(self, port: Port) -> Port:
-        x = self._out.uniform(self._values[port.source])
+        x = self._out.result(self._values[port.source], self._known.output)
         return replace(port, source=x.name, tensor=x.tensor, scale=port.scale * float(x.scale[0]))
 
     # layers
@@ -223,7 +246,32 @@ class _Typing:
                 return self._leaky(layer, x)
             case Thresholds():
                 return self._thresholds(layer, x)
+            case Table():
+                return self._function(layer, x)
         return self._any_kind(layer, sources)
+
+    def _function(self, layer: Table, x: Scaled) -> Scaled:
+        """A function, rounded once to codes of the quantiser that alone follows if its table is small."""
+        grid = self._grid_of_all(layer.name)
+        x = self._out.unlimited(x, layer.place)
+        if grid is None or x.type.width > DIRECT_BITS or x.scale.size > 1 or x.shift.size > 1:
+            return self._any_kind(layer, [x])
+        scale, fraction = scale_and_fraction(grid.scale)
+        units = Units(float(x.scale[0]), float(x.shift[0]), float(scale[0]))
+        result = code_type(grid.low, grid.high, fraction, grid.direction.rounding or Rounding.RND_CONV)
+        if units == PLAIN and (result.lowest_code, result.max_code) == (grid.low, grid.high):
+            return self._any_kind(layer, [x])  # `round_once` joins the quantiser's cast
+        return replace(self._emit(replace(layer, units=units), [x], result), scale=scale)
+
+    def _grid_of_all(self, name: str) -> Grid | None:
+        """The grid of one scale on which all readers of a tensor put it, with a rounding of a type."""
+        readers = [self._layers.get(reader) for reader, _ in self._readers[name]]
+        grids = [layer.grid for layer in readers if isinstance(layer, FakeQuant)]
+        if len(grids) < len(readers) or not grids or not _alike(grids):
+            return None
+        grid = grids[0]
+        plain = not grid.bipolar and not grid.zero % 2 and grid.direction.rounding is not None
+        return grid if plain and grid.scale.size == 1 else None
 
     def _any_kind(self, layer: Layer, sources: list[Scaled]) -> Scaled:
         """What the layer itself says: scales come out in front, or it reads the values."""
@@ -355,7 +403,7 @@ class _Typing:
 
     def _pooled(self, layer: Pool2d | GlobalPool, x: Scaled) -> Scaled:
         if layer.function == "max":
-            x = x if x.rises else self._out.uniform(x, layer.place)
+            x = self._out.rising(x, layer.place)
             return replace(x.at(self._emit(layer, [x], None)), ends=x.ends)
         x = self._out.unlimited(x, layer.place)
         if layer.function == "sum" or _counts_zeros(layer):
@@ -419,10 +467,9 @@ class _Typing:
         )
 
     def _leaky(self, layer: Leaky, x: Scaled) -> Scaled:
-        x = self._out.linear(x, layer.place)
-        if not x.rises:
-            x = self._out.materialised(x, layer.place)
-        slopes = multipliers(np.asarray(layer.slopes, np.float64))
+        x = self._out.rising(self._out.linear(x, layer.place, SLOPED), layer.place)
+        room = MAX_TENSOR_WIDTH - 1 - x.type.width
+        slopes = nearly_each(np.asarray(layer.slopes, np.float64), SIGNIFICANT_BITS, room)
         made = self._emit(replace(layer, slopes=slopes.codes, slope_type=slopes.type), [x], None)
         return replace(made, scale=x.scale)
 

@@ -7,15 +7,17 @@ quantiser (or a join, or a function) needs the value itself, one `Affine` makes 
 
     y = round(x * M + B), M = scale / s_y, B = shift / s_y, limited to the codes of the quantiser
 
-M has MULTIPLIER_BITS bits, B at least BIAS_BITS fraction bits below a step of y. So y differs from the exact
-requantisation only where that lies within |x| * 2**-(fraction of M + 1) + 2**-(BIAS_BITS + 1) steps of a tie,
-and then by one code.
+M has MULTIPLIER_BITS significant bits in each channel, B at least BIAS_BITS fraction bits below a step of y.
+A small M may have fewer, if y is rounded to nearest and they move no result by 2**-(SURE_BITS + 1) steps. So
+y differs from the exact requantisation only where that lies within |x * M| * 2**(1 - MULTIPLIER_BITS) +
+2**-(SURE_BITS + 1) + 2**-(BIAS_BITS + 1) steps of a tie, and then by one code. A sign is exact: each channel
+has its own threshold (threshold_codes.signs_of).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,19 +57,38 @@ from hlsgen.passes.scaled import (
     scale_and_fraction,
     without_sign,
 )
+from hlsgen.passes.threshold_codes import signs_of
 
 BIAS_BITS = 24
+SURE_BITS = 16
+"""Products of small multipliers may be off by 2**-(SURE_BITS + 1) steps."""
+DIRECTED = (Rounding.TRN, Rounding.TRN_ZERO)
+"""Modes that ask on which side of a step a value is, so that a small multiplier must not become 0."""
 SAME_STEP = 1e-6
 """Share of a step by which a quotient of doubles may be off it."""
-FINER = 6
-"""A value that no quantiser follows is rounded to steps of at most 2**-FINER of its own."""
+
+
+@dataclass(frozen=True)
+class Fineness:
+    """How a value that no quantiser follows is rounded where it is not exact: to steps of at most 2**-finer
+    of its own, coarser if it needs more than `widest` bits.
+    """
+
+    finer: int
+    widest: int
+
+
+INNER = Fineness(finer=6, widest=32)
+"""The rounding of what layers read."""
+SLOPED = Fineness(finer=16, widest=32)
+"""The rounding of what slopes multiply, so that products have up to 64 bits."""
+OUTPUT = Fineness(finer=16, widest=48)
+"""The rounding of the network's outputs."""
 ARGUMENT_BITS = 12
 """Fraction bits of what a function reads, at least, where it is rounded at all."""
 JOIN_BITS = 16
 """Operands of a join are brought to a common scale in steps of at most 2**-JOIN_BITS of their own."""
 MOST_STEPS = 2.0**32
-WIDEST = 32
-"""Bits of a value that was rounded for want of a quantiser."""
 
 
 class Emitter:
@@ -168,7 +189,8 @@ class Emitter:
         place: Place | None,
     ) -> Scaled:
         channels = x.tensor.shape[0]
-        factors = multipliers(np.broadcast_to(multiplier, channels))
+        finest = math.inf if target.rounding in DIRECTED else x.type.integer + target.fraction + SURE_BITS
+        factors = multipliers(np.broadcast_to(multiplier, channels), finest)
         finer = target.fraction - x.type.fraction - factors.type.fraction
         if limits and finer > 0:  # which become codes of the sums
             codes = factors.codes << finer
@@ -184,6 +206,20 @@ class Emitter:
             codes += (1 << (fraction - target.fraction)) - 1
         spare = trailing_zeros(codes)
         codes, fraction = codes >> spare, fraction - spare
+        offsets = Coded(codes=codes, type=held(codes, fraction))
+        return self._scaled_by(x, factors, offsets, target, limits, place)
+
+    def _scaled_by(
+        self,
+        x: Scaled,
+        factors: Coded,
+        offsets: Coded,
+        target: FixedType,
+        limits: dict[str, float],
+        place: Place | None,
+    ) -> Scaled:
+        """The tensor of `x` by factors and offsets [C], as `target`."""
+        channels = x.tensor.shape[0]
         layer = Affine(
             name=self._names.unique(f"{x.name}_scale"),
             inputs=(x.name,),
@@ -193,11 +229,11 @@ class Emitter:
             groups=channels,
             input_type=x.type,
             weight_type=factors.type,
-            bias_type=held(codes, fraction),
+            bias_type=offsets.type,
             accumulator=x.type,
             result_type=target,
             weights=factors.codes.reshape(-1, 1, 1, 1),
-            bias=codes if codes.any() else np.zeros(0, np.int64),
+            bias=offsets.codes if offsets.codes.any() else np.zeros(0, np.int64),
             **limits,  # type: ignore[arg-type]
         )
         layer = layer.retyped((x.type,), target)
@@ -207,18 +243,22 @@ class Emitter:
         """-1 or 1 as 2 * code + 1 with the code -1 or 0, which is all that a one-bit type holds."""
         if x.is_limited and not ((x.low is None or x.low < 0) and (x.high is None or x.high >= 0)):
             x = self.unlimited(x, place)
-        free = replace(x, low=None, high=None)
-        if x.rises and not x.shift.any():
-            free, unit = replace(free, scale=ONE), ONE
+        channels = x.tensor.shape[0]
+        scale, shift = (np.broadcast_to(part, channels) for part in (x.scale, x.shift))
+        factors, offsets = signs_of(scale, shift, x.type)
+        if (factors.codes == 1).all() and not offsets.codes.any():
+            plain = replace(x, scale=ONE, shift=ZERO, low=None, high=None)
+            made = self.onto(plain, ONE, SIGN, -1, 0, place=place)
         else:
-            unit = np.abs(x.scale).max(keepdims=True)
-        made = self.onto(free, np.where(unit == 0, 1.0, unit), SIGN, -1, 0, place=place)
+            made = self._scaled_by(x, factors, offsets, SIGN, {}, place)
         return replace(made, scale=2 * grid.scale, shift=grid.scale, ends=None)
 
     # what layers can read
 
-    def materialised(self, x: Scaled, place: Place | None = None, finest: int = -MAX_INTEGER) -> Scaled:
-        """`x` as the value of a tensor: exact if WIDEST_EXACT bits do, else see FINER and WIDEST.
+    def materialised(
+        self, x: Scaled, place: Place | None = None, finest: int = -MAX_INTEGER, fine: Fineness = INNER
+    ) -> Scaled:
+        """`x` as the value of a tensor: exact if WIDEST_EXACT bits do, else rounded as `fine` says.
 
         finest: fraction bits that it has at least, unless it is exact with fewer.
         """
@@ -227,8 +267,8 @@ class Emitter:
         if fraction is None or value_bits(least, most, fraction) > WIDEST_EXACT:
             steps = np.abs(x.scale[x.scale != 0]) * x.type.resolution
             step = float(steps.min()) if steps.size else max(abs(least), abs(most), 1.0)
-            fraction = max(FINER - binade(step), finest)
-            fraction -= max(0, value_bits(least, most, fraction) - WIDEST)
+            fraction = max(fine.finer - binade(step), finest)
+            fraction -= max(0, value_bits(least, most, fraction) - fine.widest)
         low, high = math.floor(math.ldexp(least, fraction)), math.ceil(math.ldexp(most, fraction))
         limit_low = None if x.low is None else round(math.ldexp(x.low, fraction))
         limit_high = None if x.high is None else round(math.ldexp(x.high, fraction))
@@ -260,7 +300,7 @@ class Emitter:
         made = self._after(Cast, x, "_wide", place, source=x.tensor, result_type=target)
         return replace(made, scale=x.scale)
 
-    def unlimited(self, x: Scaled, place: Place | None = None) -> Scaled:
+    def unlimited(self, x: Scaled, place: Place | None = None, fine: Fineness = INNER) -> Scaled:
         """`x` without limits on the side."""
         if not x.is_limited:
             return x
@@ -272,11 +312,11 @@ class Emitter:
                 natural = without_sign(made.natural_type, limits[0])
                 clamped = self._after(Clamp, x, "_clamp", place, **fields, result_type=natural)
                 return replace(clamped, scale=x.scale)
-        return self.materialised(x, place)
+        return self.materialised(x, place, fine=fine)
 
-    def linear(self, x: Scaled, place: Place | None = None) -> Scaled:
+    def linear(self, x: Scaled, place: Place | None = None, fine: Fineness = INNER) -> Scaled:
         """`x` as scale * value."""
-        x = self.unlimited(x, place)
+        x = self.unlimited(x, place, fine)
         if x.is_linear:
             return x
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -290,27 +330,35 @@ class Emitter:
             moved = replace(x, scale=ONE, shift=steps)
             made = self.onto(moved, ONE, target, target.lowest_code, target.max_code, place=place)
             return replace(made, scale=x.scale)
-        return self.materialised(x, place)
+        return self.materialised(x, place, fine=fine)
 
-    def uniform(self, x: Scaled, place: Place | None = None) -> Scaled:
+    def uniform(self, x: Scaled, place: Place | None = None, fine: Fineness = INNER) -> Scaled:
         """`x` as scale * value with one positive scale."""
-        x = self.linear(x, place)
-        return x if x.is_uniform else self.materialised(x, place)
+        x = self.linear(x, place, fine)
+        return x if x.is_uniform else self.materialised(x, place, fine=fine)
+
+    def result(self, x: Scaled, target: FixedType | None) -> Scaled:
+        """`x` as the network gives it: with one positive scale, or as a value of the type `target`."""
+        if target is None:
+            return self.uniform(x, fine=OUTPUT)
+        low, high = (
+            end if limit is None else int(target.encode(limit))
+            for limit, end in ((x.low, target.lowest_code), (x.high, target.max_code))
+        )
+        return self.onto(replace(x, low=None, high=None), ONE, target, low, high)
 
     def rising(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` with positive scales alone: codes of the other channels change their sign, those of scale 0
-        become what they stand for.
+        become 0.
         """
         if x.rises:
             return x
-        if not (x.scale != 0).all():
-            return self.materialised(x, place)
         signs = np.sign(x.scale)
         least, most = sorted((x.type.lowest_code, x.type.max_code))
         target = code_type(min(least, -most), max(most, -least), x.type.fraction)
         flipped = replace(x, scale=signs, shift=ZERO, low=None, high=None)
         made = self.onto(flipped, ONE, target, target.lowest_code, target.max_code, place=place)
-        return replace(x.at(made), scale=np.abs(x.scale))
+        return replace(x.at(made), scale=np.where(signs == 0, 1.0, np.abs(x.scale)))
 
     def argument(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` as the value of a tensor that a function reads: exact, or see ARGUMENT_BITS."""

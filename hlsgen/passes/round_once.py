@@ -41,5 +41,7 @@ def _rounded_once(first: Layer, second: Layer) -> Layer | None:
         return None  # joined before where they are exact
     if isinstance(first, Table) and not first.is_exact:
         return None  # straight pieces are good to a quarter of a step of what they give: the finer the better
+    if isinstance(first, Table) and first.units is not None:
+        return None  # rounded for its quantiser already
     joined = first.retyped(tuple(tensor.type for tensor in first.sources), second.result_type)
     return None if joined.check() else joined

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hlsgen.base.coded import Coded, Doubles, fraction_bits, nearly, power_of_two
+from hlsgen.base.coded import Coded, Doubles, fraction_bits, nearly_each, power_of_two
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.layers.base import Tensor
 
 MULTIPLIER_BITS = 24
+MOST_FACTOR_BITS = 60
+"""Bits of factors of all channels together, in which each has MULTIPLIER_BITS of its own."""
 WIDEST_EXACT = 48
 """Bits up to which a tensor that no quantiser follows stays exact."""
 WEIGHT_SPREAD = 4
@@ -112,9 +114,15 @@ def scale_and_fraction(scale: Doubles) -> tuple[Doubles, int]:
     return scale, 0
 
 
-def multipliers(values: Doubles) -> Coded:
-    """Factors of MULTIPLIER_BITS bits, the sign included if one is negative, or of fewer that are exact."""
-    return nearly(values, MULTIPLIER_BITS - bool((values < 0).any()))
+def multipliers(values: Doubles, finest: float = math.inf) -> Coded:
+    """Factors with MULTIPLIER_BITS significant bits each, the sign included if one is negative, or with fewer
+    that are exact.
+
+    finest: fraction bits beyond which a small factor keeps no more; never of types above MOST_FACTOR_BITS.
+    """
+    bits = MULTIPLIER_BITS - bool((values < 0).any())
+    room = MOST_FACTOR_BITS - math.frexp(float(np.abs(values).max(initial=0.0)))[1]
+    return nearly_each(values, bits, int(min(finest, room)))
 
 
 def exact_fraction(x: Scaled) -> int | None:

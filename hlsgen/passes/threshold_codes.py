@@ -1,17 +1,19 @@
 """Thresholds of real values as codes of the tensor that is compared, with the scales of a quantised model.
 
-A value is limited(scale * v + shift), v that of a fixed-point tensor, and it reaches a threshold T where v
-reaches (T - shift) / scale: one number for each channel and threshold, so that scales, biases and limits
-before thresholds cost nothing.
+The sign of a real value is one such comparison. A value is limited(scale * v + shift), v that of a
+fixed-point tensor, and it reaches a threshold T where v reaches (T - shift) / scale: one number for each
+channel and threshold, so that scales, biases and limits before thresholds cost nothing.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from hlsgen.base.coded import SIGN, Doubles, fraction_bits, narrowest, on_grid, power_of_two
+from hlsgen.base.coded import SIGN, Coded, Doubles, fraction_bits, held, narrowest, on_grid, power_of_two
 from hlsgen.base.fixed import FixedType
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.thresholds import Thresholds
@@ -19,6 +21,8 @@ from hlsgen.passes.scaled import ONE, ZERO, Scaled
 
 TIE = 2.0**-22
 """Share by which an inexact quotient may be off a code: what float32 makes of scale and threshold."""
+STRUCTURAL_TIE = 2.0**-44
+"""Share that doubles may be off a quotient which is a code: a scale and its own multiple as shift."""
 MOST_FRACTION = 4
 """Fraction bits, of steps, that the lowest value may have to be a code, not a shift beside the codes."""
 
@@ -46,7 +50,10 @@ def on_codes(rows: Doubles, x: Scaled) -> Doubles:
         steps = np.ldexp(moved / scale, x.type.fraction)
         exact = (moved + shift == rows) & (np.frexp(scale)[0] == 0.5)
         near = np.rint(steps)
-        tied = ~exact & (np.abs(steps - near) <= TIE * np.maximum(1, np.abs(steps)))
+        close = np.abs(steps - near) <= TIE * np.maximum(1, np.abs(steps))
+        # at the code 0 nothing is multiplied, so that float32 compares shift and threshold as they are
+        equal = np.abs(moved) <= STRUCTURAL_TIE * np.maximum(np.abs(rows), np.abs(shift))
+        tied = ~exact & np.where(near == 0, equal, close)
     codes = np.where(tied, near, np.ceil(steps))
     if x.low is not None:
         codes = np.where(rows <= x.low, -np.inf, codes)
@@ -54,6 +61,49 @@ def on_codes(rows: Doubles, x: Scaled) -> Doubles:
         codes = np.where(rows > x.high, np.inf, codes)
     inside = np.clip(codes, float(x.type.min_code), float(x.type.max_code + 1))
     return np.asarray(np.ldexp(inside, -x.type.fraction))
+
+
+def signs_of(
+    scale: Doubles, shift: Doubles, source: FixedType, *, either_sign: bool = False
+) -> tuple[Coded, Coded]:
+    """Factors of -1, 0, 1 and offsets [C]: factor * v + offset is negative where scale * v + shift is.
+
+    scale, shift [C]: any doubles; v: the values of `source`. A positive factor is free before a sign, so each
+    channel keeps its own threshold, exactly, however small its scale is beside the others. either_sign: as
+    of `held`.
+    """
+    factors = np.sign(scale).astype(np.int64)
+    codes = np.array(
+        [_offset(*line, source) for line in zip(scale.tolist(), shift.tolist(), strict=True)], object
+    )
+    return (
+        Coded(codes=factors, type=held(factors, 0, either_sign=either_sign)),
+        Coded(codes=codes, type=held(codes, source.fraction, either_sign=either_sign)),
+    )
+
+
+def _offset(scale: float, shift: float, source: FixedType) -> int:
+    """The code that added to sign(scale) * code gives a number below 0 where scale * v + shift is."""
+    if not scale:
+        return 0 if shift >= 0 else -1
+    exact = Fraction(shift) / Fraction(abs(scale)) * Fraction(2) ** source.fraction
+    near = round(exact)
+    distance = abs(exact - near) / max(1, abs(near))
+    if not near or distance > TIE:  # nothing is rounded at the code 0
+        code = math.floor(exact)
+    elif exact >= near or distance <= STRUCTURAL_TIE:
+        code = near
+    else:
+        code = near - (not _reached_in_float32(scale, shift, source, near))
+    return min(max(code, -source.max_code - 1 - (scale < 0)), source.max_code + 1)
+
+
+def _reached_in_float32(scale: float, shift: float, source: FixedType, offset: int) -> bool:
+    """Whether a framework, which computes scale * v + shift in float32, finds it not negative at the tie."""
+    value = np.float32(math.ldexp(-offset if scale > 0 else offset, -source.fraction))
+    _, exponent = math.frexp(scale)  # a power of two changes no sign, and keeps float32 from its ends
+    mantissa, moved = (np.float32(math.ldexp(one, -exponent)) for one in (scale, shift))
+    return bool(mantissa * value + moved >= 0)
 
 
 def placed(first: float, step: float, count: int) -> Placed:

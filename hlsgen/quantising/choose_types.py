@@ -4,26 +4,38 @@ for one target in decibels; search_types.py looks for the target.
 before  conv1 float32, weights 0.12 ...
 after   conv1 gives fixed<8,3,rnd,sat>, weights codes of fixed<8,0>, accumulator fixed<21,6>
 
-What only a limit, a leaky slope or a change of type reads stays exact. Layers that move or select values keep
+What only a limit, a leaky slope or a change of type reads stays exact; of what only signs read the sign
+stays; a tensor of a few known values has the type of these. Layers that move or select values keep
 their source's type. Everything else gets the user's type, or one from the calibration data.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from hlsgen.base.coded import SIGN, code_type, fraction_bits
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, FloatType, NumberType, tight_accumulator
+from hlsgen.base.fixed import (
+    MAX_TENSOR_WIDTH,
+    Codes,
+    FixedType,
+    FloatType,
+    NumberType,
+    Overflow,
+    Rounding,
+    tight_accumulator,
+)
 from hlsgen.base.floating import HALF
 from hlsgen.base.quantise import nearest
 from hlsgen.designfile.precision_grammar import KEYS
 from hlsgen.designfile.validation import nearest as nearest_word
 from hlsgen.layers.base import Layer
+from hlsgen.layers.binary import Binary
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
@@ -43,7 +55,9 @@ from hlsgen.model.precision import (
     to_nearest,
     whole_range,
 )
+from hlsgen.model.signs import asks_at_least_zero, asks_for_signs, read_alone_by
 from hlsgen.passes.half_precision import in_half
+from hlsgen.quantising.levels import levels_of
 from hlsgen.quantising.value_ranges import ValueRanges, weight_fits
 
 EXACT_READERS = (Clamp, Leaky, Cast)
@@ -100,6 +114,10 @@ class _Typing:
         self.target_db = START_DB if precision.target_db is None else precision.target_db
         self.types: dict[str, NumberType] = {}
         by_name = {layer.name: layer for layer in graph.layers}
+        self.results = {_producer(port.source, by_name) for port in graph.outputs}
+        self.levels = levels_of(graph)
+        self.at_least_zero = read_alone_by(graph, asks_at_least_zero)
+        self.signs = read_alone_by(graph, asks_for_signs)
         self.readers = {
             name: [by_name.get(reader) for reader, _ in readers]
             for name, readers in graph.consumers().items()
@@ -164,16 +182,32 @@ class _Typing:
     def _result(self, layer: Layer) -> FixedType | None:
         """The type of what `layer` gives; None: what it gives by nature."""
         given = self.precision.of(layer.name).output
+        if given is None and layer.name in self.results:
+            given = self.precision.output
         if given is not None:
             assert not isinstance(given, FloatType)
             return self._of_width(layer.name, given) if isinstance(given, Bits) else saturating(given)
         if layer.only_selects or (isinstance(layer, Steps) and set(layer.values) <= {0.0, 1.0}):
             return None  # a mask's zeros and ones are exact
+        exact = self._exactly(layer)
+        if exact is not None:
+            return exact
         readers = self.readers[layer.name]
         if readers and all(map(self._reads_exactly, readers)):
             inexact = isinstance(layer, Concat | ExponentialSum | Table)
             return self._activation(layer.name) if inexact else None
         return self._activation(layer.name)
+
+    def _exactly(self, layer: Layer) -> FixedType | None:
+        """The few bits that hold all that is read of what `layer` gives; None: there are none."""
+        if layer.name in self.levels:
+            return _type_of_levels(self.levels[layer.name])
+        if layer.name in self.at_least_zero:
+            return SIGN  # rounded down and clipped, a number keeps its sign
+        if layer.name in self.signs and isinstance(layer, Conv2d | Binary):
+            fraction = _fraction(self._typed(layer, None))
+            return FixedType(2, 2 - fraction, True, Rounding.TRN, Overflow.SAT_SYM)  # its last bit, clipped
+        return None
 
     def _reads_exactly(self, reader: Layer | None) -> bool:
         """Whether exact results are made for a layer; what half is made of lies in DDR, and is as others."""
@@ -246,6 +280,24 @@ def signs_of(values: Codes) -> tuple[FixedType, Codes]:
     power = binade(mean) if mean else 0
     power += mean > 1.5 * 2.0**power
     return FixedType(2, 2 + power), np.where(values < 0, -1, 1).astype(np.int8)
+
+
+def _producer(name: str, layers: Mapping[str, Layer]) -> str:
+    """The tensor that gives a tensor its type: what is only selected from it has the same."""
+    while name in layers and layers[name].only_selects and len(layers[name].inputs) == 1:
+        name = layers[name].inputs[0]
+    return name
+
+
+def _type_of_levels(levels: Collection[float]) -> FixedType:
+    fraction = fraction_bits(list(levels))
+    codes = [int(math.ldexp(level, fraction)) for level in levels]
+    return code_type(min(codes), max(codes), fraction)
+
+
+def _fraction(layer: Layer) -> int:
+    assert isinstance(layer.output_type, FixedType)
+    return layer.output_type.fraction
 
 
 def _width(layer: Layer) -> int:

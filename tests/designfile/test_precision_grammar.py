@@ -33,6 +33,7 @@ KEYS: dict[str, st.SearchStrategy[Any]] = {
     "default": st.one_of(st.just("auto"), SIZED),
     "weights": SIZED,
     "input": SIZED,
+    "output": SIZED,
     "accumulator": st.one_of(st.sampled_from(["exact", "tight"]), TYPES),
     "target_db": st.floats(6, 120),
     "output_db": st.integers(0, 120),

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from hlsgen.base.fixed import FixedType
 from hlsgen.layers.base import Tensor
 from hlsgen.passes.quantisers import Direction, Grid, rounded
-from hlsgen.passes.scaled import Scaled, compressed, exact_fraction, multipliers, weights_and_scale
+from hlsgen.passes.scaled import (
+    MOST_FACTOR_BITS,
+    Scaled,
+    compressed,
+    exact_fraction,
+    multipliers,
+    weights_and_scale,
+)
 
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
@@ -459,9 +466,12 @@ def test_rounding_is_that_of_qonnx(direction: Direction) -> None:
 def test_multipliers_are_nearest(values: list[float]) -> None:
     factors = multipliers(np.array(values))
     codes, type_ = factors.codes, factors.type
-    assert type_.width <= 24 and codes.max() <= type_.max_code and codes.min() >= type_.min_code
-    largest = max(map(abs, values))
-    assert np.abs(np.ldexp(codes.astype(float), -type_.fraction) - values).max() <= largest * 2.0**-23
+    sizes = np.abs(values)
+    spread = np.log2(sizes.max() / sizes[sizes > 0].min()) if sizes.any() else 0
+    assert type_.width <= min(24 + np.ceil(spread), MOST_FACTOR_BITS + 1)
+    assert codes.max() <= type_.max_code and codes.min() >= type_.min_code
+    errors = np.abs(np.ldexp(codes.astype(float), -type_.fraction) - values)
+    assert (errors <= np.maximum(sizes * 2.0**-23, sizes.max() * 2.0 ** (1 - MOST_FACTOR_BITS))).all()
 
 
 def test_a_multiplier_that_rounds_up_to_a_power_of_two() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -49,7 +50,9 @@ from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx.windows import WINDOWS
 from hlsgen.layers.thresholds import Thresholds
 from hlsgen.model.ir import Graph
+from hlsgen.model.precision import Bits, saturating
 from hlsgen.passes import INTEGER_PASSES, run_passes
+from hlsgen.passes.constant_signs import constant_signs
 from hlsgen.passes.integer_graph import Quantisation, integer_graph
 from hlsgen.passes.quantisers import FakeQuant
 
@@ -69,6 +72,7 @@ def graph_of_onnx(
     name: str,
     input_types: Sequence[FixedType | None] = (),
     input_shapes: InputShapes = (),
+    output_type: FixedType | Bits | None = None,
     say: Say = silent,
 ) -> Graph:
     """The graph of an ONNX file, or of an onnx.ModelProto.
@@ -76,12 +80,20 @@ def graph_of_onnx(
     A float model gives a float graph. A model with quantisers gives a fixed-point graph; ports carry the
     scale of codes whose values are not the model's. input_types: in the order of the model's inputs, of
     those that no quantiser reads first; inputs beyond the list have its last type. input_shapes: of a frame
-    of each input, needed where the model leaves sizes open. `say` is told what was mended in the model.
+    of each input, needed where the model leaves sizes open. output_type: of a quantised model's outputs; by
+    default they are exact, or have 16 bits below their step. `say` is told what was mended in
+    the model, and what its exporter seems to have changed.
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """
     graph, known = float_graph(loaded_model(source, input_shapes, say), name, input_types)
-    return graph if known is None else run_passes(integer_graph(graph, known), INTEGER_PASSES)
+    if known is None:
+        return graph
+    for text in constant_signs(graph):
+        say(text)
+    if isinstance(output_type, FixedType):
+        known = replace(known, output=saturating(output_type))
+    return run_passes(integer_graph(graph, known), INTEGER_PASSES)
 
 
 def float_graph(

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.base.coded import SIGNIFICANT_BITS, Coded, Doubles, on_grid
+from hlsgen.base.coded import SIGN, SIGNIFICANT_BITS, Coded, Doubles, on_grid
 from hlsgen.base.fixed import (
     MAX_TENSOR_WIDTH,
     FixedType,
@@ -29,10 +30,13 @@ from hlsgen.frontends.builder.choosing import Comparison, Numbers, Part
 from hlsgen.frontends.builder.sums import FLOAT, FLOATS
 from hlsgen.frontends.qkeras.quantizers import (
     UnsupportedQuantizerError,
+    each_real,
     real,
 )
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.passes.requantise import SURE_BITS
+from hlsgen.passes.threshold_codes import signs_of
 
 SHORT_BITS = 18
 """Numbers up to this width are meant: products with them stay exact. Longer ones come from real numbers."""
@@ -187,16 +191,30 @@ class TypedBuilder(GraphBuilder):
     ) -> Value:
         """scale * x + shift, real numbers that broadcast to `x`.
 
-        Fixed point: numbers that need more than 25 bits together keep 24 significant bits of the largest; a
-        shift besides no fraction bits beyond those of the products and beyond 24.
+        Fixed point: numbers that need more than 25 bits together keep 24 significant bits each, small ones
+        only what can move a result by 2**-(SURE_BITS + 1) steps; a shift no fraction bits beyond those of the
+        products and beyond 24. Where a sign follows, `x` is compared with each channel's exact threshold.
         """
         if not self.fixed:
             return self.affine(x, scale, shift)
+        if result_type is None and self.wanted == SIGN:
+            return self._signs_of(x, scale, 0.0 if shift is None else shift)
         with self.quantizing():
-            factors = real(scale)
-            finest = max(self.type_of(x).fraction + factors.type.fraction, SIGNIFICANT_BITS)
-            offsets = None if shift is None else real(shift, finest)
+            source, result = self.type_of(x), result_type or self.wanted
+            steps = PRODUCT_BITS - source.integer if result is None else result.fraction
+            factors = each_real(scale, source.integer + steps + SURE_BITS)
+            finest = max(source.fraction + factors.type.fraction, SIGNIFICANT_BITS)
+            offsets = None if shift is None else each_real(shift, finest)
         return self.affine_of(x, factors, offsets, result_type)
+
+    def _signs_of(self, x: Value, scale: ArrayLike, shift: ArrayLike) -> Value:
+        """Whether scale * x + shift is negative, as SIGN has it."""
+        lines = np.broadcast_arrays(np.asarray(scale, np.float64), np.asarray(shift, np.float64))
+        source, shape = self.type_of(x), lines[0].shape
+        scales, shifts = (part.reshape(-1) for part in lines)
+        found = signs_of(scales, shifts, source, either_sign=True)
+        coded = [replace(one, codes=one.codes.astype(np.int64).reshape(shape)) for one in found]
+        return self.affine_of(x, coded[0], coded[1], SIGN)
 
     def affine_of(
         self, x: Value, factors: Coded, offsets: Coded | None, result_type: FixedType | None = None
@@ -241,7 +259,7 @@ class TypedBuilder(GraphBuilder):
         if not self.fixed:
             return self.leaky(x, slopes)
         with self.quantizing():
-            codes = real(slopes)
+            codes = each_real(slopes)
         return self.leaky(x, codes.codes, codes.type)
 
     def without_exact_type(self, what: str, default: FixedType | None = None) -> NumberType:

@@ -23,12 +23,14 @@ from numpy.typing import ArrayLike
 
 from hlsgen.base.coded import (
     SIGN,
+    SIGNIFICANT_BITS,
     Coded,
     Doubles,
     by_filter,
     exactly,
     fraction_bits,
     nearly,
+    nearly_each,
     power_of_two,
     value_bits,
 )
@@ -272,9 +274,21 @@ def exact(values: ArrayLike) -> Coded:
     return exactly(values, either_sign=True)
 
 
-def real(values: ArrayLike, most_fraction: int | None = None) -> Coded:
-    """Real numbers that stay in the model: with SIGNIFICANT_BITS bits, or exactly where these do."""
-    return nearly(values, most_fraction=most_fraction, either_sign=True)
+def real(values: ArrayLike) -> Coded:
+    """Real numbers that stay in the model: with SIGNIFICANT_BITS bits of the largest, or exactly where these
+    do.
+    """
+    return nearly(values, either_sign=True)
+
+
+def each_real(values: ArrayLike, finest: int = MAX_TENSOR_WIDTH) -> Coded:
+    """Real numbers of channels: each with SIGNIFICANT_BITS bits, or exactly where these do.
+
+    finest: as of `nearly_each`; all of them together have at most MAX_TENSOR_WIDTH bits.
+    """
+    largest = float(np.abs(np.asarray(values, np.float64)).max(initial=0.0))
+    room = MAX_TENSOR_WIDTH - 2 - math.frexp(largest)[1]
+    return nearly_each(values, SIGNIFICANT_BITS, min(finest, room), either_sign=True)
 
 
 def plain_type(quantizer: Any) -> FixedType | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -46,7 +47,6 @@ from hlsgen.frontends.qkeras.quantizers import (
     UnsupportedQuantizerError,
     first_type,
     is_quantizer,
-    plain_type,
 )
 from hlsgen.frontends.qkeras.weights import DefaultTypes, Net, unquantised
 from hlsgen.model.ir import Graph
@@ -87,9 +87,9 @@ def graph_of_keras(
 
     name: the graph's. input_type: of a quantised model's inputs; by default the type of the cast with which
     the QActivation that alone reads an input begins, else fixed<16,6>. precision: in a model where some
-    layers have quantizers, the types of those that have none. Raises ToolError: a package is missing.
-    DesignError: the model cannot be read or built; layers that are unknown or not quantised are named all at
-    once.
+    layers have quantizers, the types of those that have none, and of the outputs. Raises ToolError: a package
+    is missing. DesignError: the model cannot be read or built; layers that are unknown or not quantised are
+    named all at once.
     """
     model = with_graph(loaded_model(model_or_path, NAMES, weights))
     default = _default_types(precision)
@@ -103,25 +103,35 @@ def graph_of_keras(
     calls = model_calls(model)
     inputs = [walk.input(calls, tensor, input_type) for tensor in calls.inputs]
     outputs = walk.model(calls, inputs, "")
+    output_type = precision.output if fixed and precision is not None else None
     for label, value in zip(calls.output_names, outputs, strict=True):
+        if isinstance(output_type, FixedType):
+            value = builder.converted(value, saturating(output_type))
         builder.output(f"{label}_output", value)
     if fixed and default is not None:
         _check_precision(precision, walk.used_default or builder.fallback_used)
     return builder.build()
 
 
+SAID = ("default", "weights", "input", "output")
+"""What a precision may say of a network some of whose layers have quantizers."""
+
+
 def _check_precision(precision: Precision | None, used: bool) -> None:
     """Refuses a precision that says what nothing in a quantised network goes by, as a DesignError."""
     assert precision is not None
     if not used:
-        message = "every layer of the network has its quantizers, so that precision= can only say its inputs'"
-        raise DesignError(Problem(message=message, fix='leave precision out, or {"input": "ufixed<8,0>"}'))
+        message = (
+            "every layer of the network has its quantizers: precision= can only say its inputs' and outputs'"
+        )
+        fix = 'leave precision out, or {"input": "ufixed<8,0>"}, {"output": "fixed<16,6>"}'
+        raise DesignError(Problem(message=message, fix=fix))
     if isinstance(precision.weights, Bits):
         message = "precision: the weights of layers without quantizers beside others take a type, not a width"
         raise DesignError(Problem(message=message, fix='a type such as {"weights": "fixed<8,1>"}'))
-    known = Precision(default=precision.default, weights=precision.weights, input=precision.input)
+    known = replace(Precision(), **{key: getattr(precision, key) for key in SAID})
     if precision != known:
-        message = "of a network with quantizers, precision= can only say default, weights and input"
+        message = f"of a network with quantizers, precision= can only say {', '.join(SAID)}"
         raise DesignError(Problem(message=message, fix='{"default": "fixed<16,6>"}, and QKeras for the rest'))
 
 
@@ -326,7 +336,7 @@ class _Walk:
         tensors = made if isinstance(made, tuple) else (made,)
         if not self.net.builder.fixed:
             return None
-        types = set().union(*(self._casts(model, tensor, plain_type) for tensor in tensors))
+        types = set().union(*(self._casts(model, tensor, first_type) for tensor in tensors))
         return types.pop() if len(types) == 1 else None
 
     def _casts(self, model: KerasModel, tensor: Any, cast: Cast) -> set[FixedType | None]:
@@ -344,8 +354,8 @@ def _name_of(tensor: Any) -> str:
     return str((made.operation if hasattr(made, "operation") else made.layer).name)
 
 
-def _cast_of(activation: Any, cast: Cast = plain_type) -> FixedType | None:
-    """The type of an activation that is nothing but a cast; None: it is more. cast: what finds it."""
+def _cast_of(activation: Any, cast: Cast = first_type) -> FixedType | None:
+    """The type of the cast that an activation begins with; None: it begins otherwise. cast: what finds it."""
     try:
         return cast(activation) if is_quantizer(activation) else None
     except UnsupportedQuantizerError:  # the layer itself says so when it is built

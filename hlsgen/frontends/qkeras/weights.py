@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.coded import Coded, Doubles
+from hlsgen.base.coded import SIGN, Coded, Doubles
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder.builder import Value
 from hlsgen.frontends.builder.sums import same_padding
 from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.frontends.qkeras.quantizers import (
     channel_scale,
+    each_real,
     number,
     quantised_weights,
     real,
@@ -122,8 +123,13 @@ def filters(
         scale = weights.scale
         if scale is not None:
             scale = channel_scale(scale, weights.codes.shape, to_filters)
+        used = Coded(codes=to_filters(weights.codes), type=weights.type)
+        if net.builder.wanted == SIGN and bias is not None and bias_quantizer is None:
+            # into the thresholds of the sign, exactly
+            ones = np.ones(len(used.codes))
+            return Filters(weights=used, bias=array(bias), scale=ones if scale is None else scale)
         return Filters(
-            weights=Coded(codes=to_filters(weights.codes), type=weights.type),
+            weights=used,
             bias=_quantised_bias(bias, bias_quantizer),
             scale=scale,
         )
@@ -150,8 +156,11 @@ def rescaled(net: Net, x: Value, used: Filters) -> Value:
     """The sums of a convolution without its scale and bias, with them."""
     if used.scale is None:
         return x
+    if net.builder.wanted == SIGN:
+        bias = used.bias.values if isinstance(used.bias, Coded) else used.bias
+        return net.builder.scaled(x, used.scale, bias)
     assert used.bias is None or isinstance(used.bias, Coded)
-    return net.builder.affine_of(x, real(used.scale), used.bias)
+    return net.builder.affine_of(x, each_real(used.scale), used.bias)
 
 
 def convolved(net: Net, x: Value, used: Filters, layer: Any, dilation: Pair, groups: int) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import zipfile
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -26,6 +27,10 @@ CONTENTS = "pipeline.json"
 MOST_BYTES = 4 << 30
 """Of all files of an archive, unpacked."""
 MOST_FILES = 20_000
+MOST_CONTENTS = 1 << 24
+"""Bytes of pipeline.json, unpacked."""
+MOST_NAME, MOST_PATH = 200, 1000
+"""Characters of a file's or folder's name, and of a member's path: what file systems take."""
 UNPACKING = threading.Lock()
 DATE = (2020, 1, 1, 0, 0, 0)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,199}$")]
@@ -72,6 +77,8 @@ class SavedPort(_Section):
         )
 
     def port(self) -> Port:
+        if sorted(self.axes) != [0, 1, 2]:
+            raise ValueError(f"the axes of {self.name} are {self.axes}, not 0, 1 and 2 in some order")
         tensor = Tensor(shape=(self.channels, self.height, self.width), type=parse_type(self.type))
         first, second, third = self.axes
         return Port(
@@ -187,7 +194,7 @@ def load(path: Path, say: Say = silent, xclbin: Path | None = None) -> Pipeline:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            _check_sizes(archive, path)
+            _check_members(archive, path)
             contents = SavedPipeline.model_validate_json(archive.read(CONTENTS))
             found = _Loading(archive, path, xclbin, say).pipeline(contents)
     except ValidationError as error:
@@ -207,10 +214,28 @@ def _no_archive(path: Path, why: str) -> DesignError:
     return DesignError(Problem(message=message, fix="hlsgen pipeline DESIGN -o net.zip writes one"))
 
 
-def _check_sizes(archive: zipfile.ZipFile, path: Path) -> None:
-    files = archive.infolist()
-    if len(files) > MOST_FILES or sum(one.file_size for one in files) > MOST_BYTES:
+def _check_members(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuses what is too large, and paths that no folder can hold, before anything is unpacked."""
+    members = archive.infolist()
+    if len(members) > MOST_FILES or sum(one.file_size for one in members) > MOST_BYTES:
         raise _no_archive(path, f"more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes")
+    if archive.getinfo(CONTENTS).file_size > MOST_CONTENTS:
+        raise _no_archive(path, f"{CONTENTS} has more than {MOST_CONTENTS:,} bytes")
+    files = [one.filename for one in members if not one.is_dir()]
+    twice = {name for name, count in Counter(files).items() if count > 1}
+    # a member's folders, at most MOST_PATH / 2 of each
+    folders = {file[:at] for file in files if len(file) <= MOST_PATH for at in _slashes(file)}
+    for file in files:
+        names = file.split("/")
+        unusual = any(name in ("", ".", "..") or not name.isprintable() for name in names) or "\\" in file
+        if unusual or len(file) > MOST_PATH or max(map(len, names)) > MOST_NAME:
+            raise _no_archive(path, f"a member has the path {file!r:.80}")
+        if file in folders or file in twice:
+            raise _no_archive(path, f"{file!r:.80} is there twice, or is a file and a folder")
+
+
+def _slashes(path: str) -> list[int]:
+    return [at for at, sign in enumerate(path) if sign == "/"]
 
 
 @dataclass(frozen=True)

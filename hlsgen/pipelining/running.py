@@ -126,6 +126,7 @@ class Running:
         part = worker.part
         try:
             if part.cpus and hasattr(os, "sched_setaffinity"):
+                check_cpus(part.name, part.cpus)  # an archive may come from a machine with more
                 os.sched_setaffinity(threading.get_native_id(), part.cpus)
             worker.compute = part.make()
             self._ready.wait()

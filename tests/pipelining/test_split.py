@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hlsgen.api.design import Design
 from hlsgen.api.from_model import from_torch
-from hlsgen.base.errors import DesignError, HlsgenError
+from hlsgen.base.errors import DesignError, HlsgenError, ToolError
 from hlsgen.csim import testbench
 from hlsgen.partitioning.balance import balanced
 from hlsgen.pipelining.pipeline import Pipeline
@@ -171,10 +171,32 @@ def test_files_from_others_are_data(mixed: Pipeline, tmp_path: Path) -> None:
     for number, (message, files) in enumerate(cases.items()):
         with pytest.raises(DesignError, match=message):
             Pipeline.load(changed(good, tmp_path / f"{number}.zip", **files))
-    outside = changed(good, tmp_path / "out.zip", **{"parts/b/build/../../../../evil.txt": b"x"})
-    with pytest.raises(DesignError, match="outside of its build folder"):
-        Pipeline.load(outside).open()
+    paths = {
+        "parts/b/build/../../../../evil.txt": "has the path",
+        "/evil.txt": "has the path",
+        "parts/b/.": "has the path",
+        "parts/b//evil.txt": "has the path",
+        "parts/b\\evil.txt": "has the path",
+        "parts/b/" + "x" * 5000: "has the path",
+        "parts/b/" + "x/" * 600 + "evil.txt": "has the path",
+        "parts/b/new\nline": "has the path",
+        "pipeline.json/evil.txt": "is a file and a folder",
+    }
+    for member, message in paths.items():
+        with pytest.raises(DesignError, match=message):
+            Pipeline.load(changed(good, tmp_path / "out.zip", **{member: b"x"}))
     assert not list(tmp_path.parent.rglob("evil.txt"))
+    large = json.dumps(contents).encode() + b" " * (17 << 20)
+    with pytest.raises(DesignError, match="has more than 16,777,216 bytes"):
+        Pipeline.load(changed(good, tmp_path / "large.zip", pipeline=large))
+    turned = json.loads(json.dumps(contents))
+    turned["inputs"][0]["axes"] = [0, 0, 0]
+    with pytest.raises(DesignError, match="not 0, 1 and 2 in some order"):
+        Pipeline.load(changed(good, tmp_path / "axes.zip", pipeline=json.dumps(turned).encode()))
+    pinned = json.loads(json.dumps(contents))
+    pinned["parts"][0]["cpus"] = [60000]
+    with pytest.raises(ToolError, match="wants core 60000"):
+        Pipeline.load(changed(good, tmp_path / "cpus.zip", pipeline=json.dumps(pinned).encode())).open()
     (tmp_path / "text.zip").write_text("no archive")
     for path in (tmp_path / "text.zip", tmp_path / "missing.zip"):
         with pytest.raises(DesignError, match="is no pipeline that hlsgen saved"):

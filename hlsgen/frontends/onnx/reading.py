@@ -22,14 +22,19 @@ from hlsgen.passes.quantisers import Grid
 
 
 class RecordingBuilder(GraphBuilder):
-    """A builder that remembers the last convolution it made, whose weights may have a grid."""
+    """A builder that remembers the convolutions it made, whose weights may have a grid, and the last one."""
 
     convolution: Conv2d | None = None
+
+    def __init__(self, name: str, channels_last: bool) -> None:
+        super().__init__(name, channels_last)
+        self.convolutions: list[str] = []
 
     def layer(self, kind: Callable[..., Layer], *values: Value, suffix: str = "", **fields: Any) -> Layer:
         made = super().layer(kind, *values, suffix=suffix, **fields)
         if isinstance(made, Conv2d) and not isinstance(made, Affine):
             self.convolution = made
+            self.convolutions.append(made.name)
         return made
 
 

@@ -1,4 +1,4 @@
-"""Where the elements of a resized axis lie, in ONNX Runtime's float32: it decides what is nearest.
+"""The places of a resized axis' elements, in ONNX Runtime's float32: it decides what is nearest.
 
 Exact numbers beside it, from which weights come in turns; they are taken where float32 means the same.
 """

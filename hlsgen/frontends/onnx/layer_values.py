@@ -183,3 +183,13 @@ def _guarded(model: OnnxModel, runtime_name: str, tensors: Tensors) -> Tensors:
 def _failure(model: OnnxModel, runtime_name: str, error: Exception) -> ToolError:
     said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
     return ToolError(f"{runtime_name} cannot run {model.title}: {said}\nfix: a trace without the framework")
+
+
+def computed_shapes(model: OnnxModel, names: Sequence[str]) -> tuple[str, dict[str, tuple[int, ...]]]:
+    """The name of the runtime, and the shapes, with the batch, of these tensors as it computes them of zeros.
+
+    Raises ToolError: it cannot run the model.
+    """
+    zeros = [np.zeros((1, *one.shape)) for one in model.inputs]
+    found = _runner(model, names)(_feed(model, zeros, 0))
+    return runtime(model.proto), {name: tuple(np.shape(array)) for name, array in found.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ import numpy as np
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder.builder import GraphBuilder
 from hlsgen.frontends.builder.views import Value
+from hlsgen.frontends.onnx.declarations import Difference, Sizes
 from hlsgen.frontends.onnx.folding import Budget
 from hlsgen.frontends.onnx.model import MULTI_THRESHOLD, Node, OnnxModel
 from hlsgen.frontends.onnx.values import Array, Constant, Known, Real
@@ -50,6 +51,10 @@ class Reading:
     """Grids of weights that are ours, not the model's: they make no model a quantised one."""
     on_grid: set[str] = field(default_factory=set)
     input_types: dict[str, FixedType] = field(default_factory=dict)
+    declared: Mapping[str, Sizes] = field(default_factory=dict)
+    """The shapes that the file declares, by name."""
+    differences: list[Difference] = field(default_factory=list)
+    """Results whose shape is another one than the file declares."""
     read: frozenset[str] = frozenset()
     """Every name that a node or an output of the graph reads."""
 

@@ -147,7 +147,7 @@ def _weighed(axis: Axis, sampling: Sampling) -> Resampled | Array:
 
 
 def _bordered(reading: Reading, node: Node, x: Value, number: int, axis: Axis, sampling: Sampling) -> Value:
-    """With the extrapolated elements around those of a region that lies partly outside."""
+    """The elements of a region that lies partly outside, with the extrapolated ones around them."""
     begin, end = _inner(axis, sampling)
     if begin == end:
         raise node.problem("the region that it cuts out lies outside of its input", "a roi within 0 and 1")
@@ -166,6 +166,8 @@ def _axes(reading: Reading, node: Node, x: Value, sampling: Sampling) -> list[Ax
     old = node.op == "Upsample" or reading.opset < 11
     if old:
         given = reading.array(node, 1) if node.input(1) else node.attribute("scales")
+        if given is None and len(shape) == 4:  # operator set 6
+            given = [1.0, 1.0, node.number("height_scale", 1), node.number("width_scale", 1)]
         wanted = None
     else:
         given, wanted = reading.array(node, 2), reading.array(node, 3)

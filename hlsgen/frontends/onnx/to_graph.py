@@ -1,6 +1,6 @@
 """ONNX models -> graphs: float ones as float graphs, quantised ones as fixed-point graphs of the same codes.
 
-Operators of ai.onnx from operator set 9 to 28, the quantisers of QONNX and Brevitas, and integer models with
+Operators of ai.onnx from operator set 6 to 28, the quantisers of QONNX and Brevitas, and integer models with
 QuantizeLinear and DequantizeLinear. The model is read as data: see model.py. Tensors keep the model's
 layout, [N, C, H, W]; every frame of the batch is computed by itself.
 """
@@ -20,6 +20,7 @@ from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.alternatives import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx.casts import CASTS
 from hlsgen.frontends.onnx.choices import CHOICES
+from hlsgen.frontends.onnx.declarations import check_types, declared_shapes, difference, settle
 from hlsgen.frontends.onnx.elementwise import ELEMENTWISE
 from hlsgen.frontends.onnx.folding import BOUNDED, folded
 from hlsgen.frontends.onnx.input_shapes import InputShapes
@@ -33,6 +34,7 @@ from hlsgen.frontends.onnx.model import (
     loaded_model,
     onnx_package,
 )
+from hlsgen.frontends.onnx.opset_6 import as_of_opset_7
 from hlsgen.frontends.onnx.patterns import patterns
 from hlsgen.frontends.onnx.quant import (
     INTEGER,
@@ -80,12 +82,14 @@ def graph_of_onnx(
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """
-    graph, known = float_graph(loaded_model(source, input_shapes, say), name, input_types)
+    model = loaded_model(source, input_shapes, say)
+    check_types(onnx_package(), model.proto, model.title)
+    graph, known = float_graph(model, name, input_types, say)
     return graph if known is None else run_passes(integer_graph(graph, known), INTEGER_PASSES)
 
 
 def float_graph(
-    model: OnnxModel, name: str, input_types: Sequence[FixedType | None] = ()
+    model: OnnxModel, name: str, input_types: Sequence[FixedType | None] = (), say: Say = silent
 ) -> tuple[Graph, Quantisation | None]:
     """The model in real arithmetic, with `FakeQuant` layers, and what is known of its quantisation, if any.
 
@@ -94,6 +98,7 @@ def float_graph(
     reading = Reading(
         model=model,
         builder=RecordingBuilder(name, channels_last=False),
+        declared=declared_shapes(model),
         read=frozenset(model.outputs) | {name for node in model.nodes for name in node.inputs},
     )
     wished: dict[str, FixedType] = {}
@@ -104,6 +109,7 @@ def float_graph(
             wished[view.source] = type_
     reading.known.update({key: Constant(values=array) for key, array in model.constants.items()})
     _read_nodes(reading, model.nodes)
+    settle(model, reading.differences, say)
     for output in model.outputs:
         _give_output(reading, output)
     graph = reading.builder.build()
@@ -199,11 +205,23 @@ def _read_node(reading: Reading, node: Node) -> None:
         wish = f"{wish}_{node.op.lower()}"
     with reading.builder.at(wish, said=node.label):
         results = _results(reading, node)
-    for known in results:
+    for output, known in zip(node.outputs, results, strict=False):
         _refuse_large(node, known)
+        _compare(reading, node, output, known)
     reading.known.update(zip(node.outputs, results, strict=False))
     for output, known in zip(node.outputs, results, strict=False):
         _remember(reading, node, output, known)
+
+
+def _compare(reading: Reading, node: Node, name: str, known: Known) -> None:
+    """Holds a result against what the file declares of it. Raises DesignError: its number of axes."""
+    if isinstance(known, Constant):
+        shape = known.values.shape
+    else:
+        shape = reading.shape(known.real if isinstance(known, Integers) else known.view)
+    found = difference(node, name, shape, reading.declared)
+    if found is not None:
+        reading.differences.append(found)
 
 
 def _remember(reading: Reading, node: Node, name: str, known: Known) -> None:
@@ -239,6 +257,8 @@ def _refuse_unsupported(node: Node) -> None:
 
 
 def _results(reading: Reading, node: Node) -> Sequence[Known]:
+    if reading.opset < 7:
+        node = as_of_opset_7(reading, node)
     known = [reading.known[name] if name else None for name in node.inputs]
     _refuse_texts(node, known)
     if node.domain:

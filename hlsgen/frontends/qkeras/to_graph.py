@@ -269,6 +269,7 @@ class _Walk:
             if all(id(tensor) in values for tensor in call.outputs):
                 continue
             results = self._call(model, call, values, prefix)
+            _check_shapes(call, results, prefix)
             self._remember(call, results, prefix)
             values |= {id(tensor): value for tensor, value in zip(call.outputs, results, strict=True)}
         return [values[id(tensor)] for tensor in model.outputs]
@@ -334,6 +335,21 @@ class _Walk:
             for call in model.readers(tensor)
         }
         return types | ({None} if any(tensor is output for output in model.outputs) else set())
+
+
+def _check_shapes(call: Call, results: Sequence[Value], prefix: str) -> None:
+    """Refuses what was misunderstood: each result has the shape that Keras gives it, as far as it says it."""
+    for tensor, value in zip(call.outputs, results, strict=True):
+        wanted = tuple(tensor.shape)[1:]
+        alike = len(wanted) == value.rank and all(
+            want in (None, size) for want, size in zip(wanted, value.shape, strict=True)
+        )
+        if not alike:
+            message = (
+                f"layer {prefix}{call.layer.name}: Keras gives its result the shape {list(wanted)} without "
+                f"the batch, and hlsgen {list(value.shape)}"
+            )
+            raise DesignError(Problem(message=message, fix="a report of this to hlsgen"))
 
 
 def _name_of(tensor: Any) -> str:

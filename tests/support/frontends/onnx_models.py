@@ -62,9 +62,6 @@ def model(
         output.type.tensor_type.ClearField("shape")
     if domains is None:
         made = onnx.shape_inference.infer_shapes(made)
-    for output in made.graph.output:
-        if not output.type.tensor_type.HasField("shape"):
-            output.type.tensor_type.shape.SetInParent()
     return made
 
 

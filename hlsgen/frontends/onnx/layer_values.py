@@ -19,7 +19,7 @@ import numpy as np
 
 from hlsgen.base.errors import ToolError
 from hlsgen.base.progress import silent
-from hlsgen.frontends.onnx.dialects import QUANT_DOMAINS
+from hlsgen.frontends.onnx.dialects import CHANNELS_LAST, QUANT_DOMAINS
 from hlsgen.frontends.onnx.functions import every_node
 from hlsgen.frontends.onnx.input_shapes import InputShapes
 from hlsgen.frontends.onnx.integer_products import make_signs_alike
@@ -68,7 +68,7 @@ def _feed(model: OnnxModel, frames: Sequence[Floats], first: int) -> Feed:
 
 def runtime(proto: Any) -> str:
     """The name of what runs a model here."""
-    if any(node.domain in QUANT_DOMAINS for node in every_node(proto.graph)):
+    if any(node.domain in (*QUANT_DOMAINS, CHANNELS_LAST) for node in every_node(proto.graph)):
         return "QONNX"
     return "ONNX Runtime" if importlib.util.find_spec("onnxruntime") else "onnx.reference"
 

@@ -19,8 +19,10 @@ from hlsgen.base.progress import Say, silent
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.alternatives import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx.casts import CASTS
+from hlsgen.frontends.onnx.channels_last import of_channels_last
 from hlsgen.frontends.onnx.choices import CHOICES
 from hlsgen.frontends.onnx.declarations import check_types, declared_shapes, difference, settle
+from hlsgen.frontends.onnx.dialects import CHANNELS_LAST
 from hlsgen.frontends.onnx.elementwise import ELEMENTWISE
 from hlsgen.frontends.onnx.folding import BOUNDED, folded
 from hlsgen.frontends.onnx.input_shapes import InputShapes
@@ -36,10 +38,11 @@ from hlsgen.frontends.onnx.model import (
 )
 from hlsgen.frontends.onnx.opset_6 import as_of_opset_7
 from hlsgen.frontends.onnx.patterns import patterns
+from hlsgen.frontends.onnx.qlinear import MICROSOFT
 from hlsgen.frontends.onnx.quant import (
     INTEGER,
     INTEGER_TYPES,
-    QUANTISERS,
+    QONNX,
     cast_integers,
     clip_integers,
     plain_integers,
@@ -47,6 +50,7 @@ from hlsgen.frontends.onnx.quant import (
 from hlsgen.frontends.onnx.reading import Handler, Reading, RecordingBuilder
 from hlsgen.frontends.onnx.shapes import SHAPES
 from hlsgen.frontends.onnx.sums import SUMS
+from hlsgen.frontends.onnx.truncation import trunc
 from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx.windows import WINDOWS
 from hlsgen.layers.thresholds import Thresholds
@@ -56,6 +60,8 @@ from hlsgen.passes.integer_graph import Quantisation, integer_graph
 from hlsgen.passes.quantisers import FakeQuant
 
 OPERATIONS: dict[str, Handler] = {**CASTS, **CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
+QUANTISERS: dict[str, Handler] = {**QONNX, "Trunc": trunc}
+"""Operations of the QONNX domains."""
 MOVES_INTEGERS = frozenset({
     "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape",
     "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
@@ -245,7 +251,9 @@ def _refuse_unsupported(node: Node) -> None:
     """Refuses an operation that is not there for tensors that depend on the model's inputs."""
     if node.is_quantiser and node.op in QUANTISERS:
         return
-    if node.domain == "com.microsoft" and node.op in ("QuantizeLinear", "DequantizeLinear"):
+    if node.domain == "com.microsoft" and node.op in ("QuantizeLinear", "DequantizeLinear", *MICROSOFT):
+        return
+    if node.domain == CHANNELS_LAST and node.op in ("BatchNormalization", "Conv", "MaxPool"):
         return
     if not node.domain and node.op in OPERATIONS:
         return
@@ -263,6 +271,10 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
     _refuse_texts(node, known)
     if node.domain:
         _refuse_unsupported(node)
+    if node.domain == "com.microsoft" and node.op in MICROSOFT:
+        return MICROSOFT[node.op](reading, node)
+    if node.domain == CHANNELS_LAST:
+        return of_channels_last(reading, node, OPERATIONS[node.op])
     if node.op == "If":
         return _chosen(reading, node)
     if node.is_quantiser:

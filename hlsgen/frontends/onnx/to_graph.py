@@ -131,6 +131,7 @@ def float_graph(
         on_grid=frozenset(reading.on_grid),
         inputs=reading.input_types,
         wished=wished,
+        say=say,
     )
 
 

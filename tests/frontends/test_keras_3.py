@@ -53,6 +53,34 @@ FUNCTIONS = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("generation", [K2, keras], ids=["legacy", "keras3"])
+def test_layers_for_each_step(generation: Any) -> None:
+    layers, wrapped = generation.layers, generation.layers.TimeDistributed
+    cases = [
+        wrapped(layers.Dense(3, activation="relu")),
+        wrapped(layers.LeakyReLU()),
+        wrapped(layers.BatchNormalization()),
+        wrapped(layers.Softmax()),
+    ]
+    model = together(generation, (5, 4), *cases)
+    assert_predicts(graph_of_keras(model, name="net"), model)
+    inner = generation.Sequential([generation.Input((6, 2)), layers.Conv1D(3, 3), layers.ReLU()])
+    cases = [
+        wrapped(layers.Conv1D(3, 3, padding="same")),
+        wrapped(layers.Flatten()),
+        wrapped(layers.GlobalAveragePooling1D()),
+        wrapped(inner),
+    ]
+    model = together(generation, (5, 6, 2), *cases)
+    assert_predicts(graph_of_keras(model, name="net"), model)
+
+
+def test_more_steps_than_are_read() -> None:
+    model = together(keras, (17, 6, 2), L.TimeDistributed(L.Conv1D(3, 3, name="conv"), name="steps"))
+    with pytest.raises(DesignError, match=r"layer steps: it has 17 steps, each with a Conv1D of its own"):
+        graph_of_keras(model, name="net")
+
+
 def on_images() -> Any:
     inner = keras.Sequential([keras.Input(IMAGE), L.Conv2D(2, 3), L.ReLU()], name="inner")
     return together(

@@ -116,7 +116,7 @@ def dense_with(key: str, value: Any) -> Any:
         (LAMBDA, "layer code is a Lambda"),
         (nested(LAMBDA), "layer code is a Lambda"),
         (nested(nested(LAMBDA)), "layer code is a Lambda"),
-        (WRAPPED, "layer steps is of class TimeDistributed"),
+        (WRAPPED, "layer code is a Lambda"),
         (CELL, "layer rnn is a RNN, which is recurrent"),
         (dense_with("activation", PAYLOAD), "is of class __lambda__"),
         (dense_with("activation", LAMBDA), "layer code is a Lambda"),

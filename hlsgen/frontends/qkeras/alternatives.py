@@ -29,7 +29,6 @@ REMEDIES = (
     | dict.fromkeys((*ATTENTION, "Dot", "EinsumDense"), CONSTANT)
     | dict.fromkeys(("Conv3D", "Conv3DTranspose", "MaxPooling3D", "AveragePooling3D"), FLAT)
     | dict.fromkeys(("Embedding", "Masking", "StringLookup", "TextVectorization"), OUTSIDE)
-    | {"TimeDistributed": "the layer inside it: Dense, Conv1D and the like treat every step alike"}
     | {"LocallyConnected1D": "Conv1D", "LocallyConnected2D": "Conv2D"}
 )
 """What could stand in for a layer, by its class."""

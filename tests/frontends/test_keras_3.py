@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -324,3 +325,46 @@ for given in (model, sys.argv[1]):
         env={"KERAS_BACKEND": "torch", "PYTHONPATH": ":".join(filter(None, sys.path)), "PATH": ""},
     )
     assert run.stdout.splitlines() == ["True False torch"] * 2, run.stderr
+
+
+QKERAS_ON_KERAS_3 = """
+import sys, keras, numpy, qkeras
+from hlsgen.base.errors import DesignError
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
+quantizer = "quantized_bits(8,0,1,alpha=1)"
+dense = qkeras.QDense(3, kernel_quantizer=quantizer, bias_quantizer=quantizer, name="one")
+model = keras.Sequential([keras.Input((4,)), dense, qkeras.QActivation("quantized_relu(6,2)", name="two")])
+activation = keras.Sequential([keras.Input((4,)), qkeras.QActivation("quantized_relu(6,2)", name="two")])
+sources = [model]
+for ending in ("keras", "h5"):
+    for number, each in enumerate((model, activation)):
+        each.save(f"net{number}.{ending}")
+        sources.append(f"net{number}.{ending}")
+for source in sources:
+    try:
+        graph_of_keras(source, name="net")
+    except DesignError as error:
+        assert "of QKeras on Keras 3, which QKeras 0.9 cannot compute" in str(error), str(error)
+        assert "model.set_weights(" in str(error)
+    else:
+        raise AssertionError(source)
+numpy.savez("weights.npz", *model.get_weights())
+"""
+ON_LEGACY_KERAS = """
+import tensorflow.keras as keras, numpy, qkeras
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
+quantizer = "quantized_bits(8,0,1,alpha=1)"
+dense = qkeras.QDense(3, kernel_quantizer=quantizer, bias_quantizer=quantizer, name="one")
+model = keras.Sequential([keras.Input((4,)), dense, qkeras.QActivation("quantized_relu(6,2)", name="two")])
+model.set_weights([*numpy.load("weights.npz").values()])
+assert [layer.kind for layer in graph_of_keras(model, name="net").layers][0] == "dense"
+"""
+
+
+def test_qkeras_on_keras_3_is_refused_with_a_remedy_that_works(tmp_path: Path) -> None:
+    plain = {key: value for key, value in os.environ.items() if key != "TF_USE_LEGACY_KERAS"}
+    for code, more in ((QKERAS_ON_KERAS_3, {}), (ON_LEGACY_KERAS, {"TF_USE_LEGACY_KERAS": "1"})):
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, env=plain | more, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-2000:]

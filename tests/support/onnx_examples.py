@@ -114,6 +114,7 @@ def _shapes() -> Iterator[Any]:
     )
     yield _one("Upsample", np.array([1, 1, 2, 2], np.float32), opset=9)
     yield _one("Resize", None, np.array([1, 1, 2, 2], np.float32), mode="linear")
+    yield _one("Upsample", np.array([1, 1, 2, 2], np.float32), opset=9, mode="linear")
     yield _one("Slice", np.array([1]), np.array([3]), np.array([2]))
     yield _one("Gather", np.array([0, 2]), axis=1)
     yield _one("Gather", np.array([0, 1, 3]), axis=1)

@@ -32,7 +32,7 @@ class Difference:
     found: tuple[int, ...]
 
     def problem(self, runs: str) -> Problem:
-        """As an error. runs: what a runtime says of it."""
+        """The difference as an error. runs: what a runtime says of it."""
         message = (
             f"{self.node.label}: the file declares the shape {_shown(self.declared)} for {self.name}, "
             f"which is {list(self.found)}{runs}"

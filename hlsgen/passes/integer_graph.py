@@ -37,7 +37,8 @@ from hlsgen.base.coded import (
     trailing_zeros,
 )
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, Rounding, float32_holds
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, Codes, FixedType, Overflow, Rounding, float32_holds
+from hlsgen.base.progress import Say, silent
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
@@ -71,6 +72,8 @@ RESULT_BITS = 16
 BIAS_FINER = 8
 MOST_INPUT_BITS = 32
 """A convolution reads no wider values: what is wider was never quantised."""
+CHOSEN = FixedType(32, 10, True, Rounding.RND_CONV, Overflow.SAT)
+"""The type of an input that pools, functions and the like read before anything quantises it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,7 +83,7 @@ class Quantisation:
     weights: by layer the grid of its weights, the scale [M] by output channel. on_grid: layers whose bias is
     given in codes of input scale * weight scale. inputs: types that the model gives inputs. wished: types for
     inputs that no quantiser reads first, alike by all that read them. output: the type of the outputs; None:
-    exact, or see requantise.OUTPUT.
+    exact, or see requantise.OUTPUT. say: told which types were chosen.
     """
 
     weights: Mapping[str, Grid]
@@ -88,6 +91,7 @@ class Quantisation:
     inputs: Mapping[str, FixedType]
     wished: Mapping[str, FixedType] = field(default_factory=dict)
     output: FixedType | None = None
+    say: Say = silent
 
 
 def integer_graph(graph: Graph, known: Quantisation) -> Graph:
@@ -153,7 +157,8 @@ class _Typing:
         scale, zero, ceil, own = ONE, 0, False, False
         if type_ is None:
             grids, unquantised = self._first_grids(port.name)
-            type_ = self._known.wished.get(port.name) if unquantised or not _alike(grids) else None
+            if unquantised or not _alike(grids):
+                type_ = self._known.wished.get(port.name) or self._chosen(port.name, unquantised)
         in_float32 = type_ is None or float32_holds(type_)
         if type_ is None:
             grid = self._first_grid(port.name)
@@ -173,9 +178,23 @@ class _Typing:
             port, tensor=tensor, scale=float(scale[0]), in_float32=in_float32, zero=zero, ceil=ceil, own=own
         )
 
-    def _first_grids(self, name: str) -> tuple[list[Grid], str | None]:
-        """The grids on which readers of an input put it before anything else, and one that does not."""
+    def _chosen(self, name: str, unquantised: list[str]) -> FixedType | None:
+        """The type of an input that is not quantised first, or not alike; None: a convolution reads it."""
+        if any(isinstance(self._layers.get(reader), Conv2d) for reader in unquantised):
+            return None
+        reads = f"{unquantised[0]} reads it unquantised" if unquantised else "its quantisers are not alike"
+        ends = f"{CHOSEN.min_code >> CHOSEN.fraction} to {1 << (CHOSEN.integer - 1)}"
+        self._known.say(
+            f"input {name}: {reads}, so that the model says no type; {CHOSEN} is taken, for values "
+            f"from {ends}. Another one: type of input in a design file (hlsgen import --input-type), "
+            f'precision={{"input": "fixed<16,6>"}} in Python'
+        )
+        return CHOSEN
+
+    def _first_grids(self, name: str) -> tuple[list[Grid], list[str]]:
+        """The grids on which readers of an input put it before anything else, and readers that do not."""
         grids: list[Grid] = []
+        unquantised: list[str] = []
         pending = [name]
         while pending:
             for reader, _ in self._readers[pending.pop()]:
@@ -185,24 +204,21 @@ class _Typing:
                 elif isinstance(layer, FakeQuant):
                     grids.append(layer.grid)
                 else:
-                    return grids, reader
-        return grids, None
+                    unquantised.append(reader)
+        return grids, unquantised
 
     def _first_grid(self, name: str) -> Grid:
         """The grid on which every reader of an input puts it before anything else."""
-        grids, reader = self._first_grids(name)
+        grids, unquantised = self._first_grids(name)
         fix = (
             f"quantise {name} before anything else reads it (a Quant, or a QuantizeLinear and a "
             f"DequantizeLinear), everywhere alike; or say in what type it comes: type of input in a design "
             f'file (hlsgen import --input-type), precision={{"input": "ufixed<8,0>"}} in Python'
         )
-        if reader is not None:
-            message = f"{reader} reads the input {name} of the quantised model as it is, unquantised"
+        if unquantised:
+            message = f"{unquantised[0]} reads the input {name} of the quantised model as it is, unquantised"
             raise DesignError(Problem(message=message, fix=fix))
         first = grids[0]
-        if not _alike(grids):
-            message = f"the input {name} is quantised in {len(grids)} places, not alike"
-            raise DesignError(Problem(message=message, fix=fix))
         if first.scale.size > 1:
             message = f"the input {name} is quantised with {first.scale.size} scales"
             raise DesignError(Problem(message=message, fix="one scale for all channels of an input"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,34 @@ FUNCTIONS = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("generation", [K2, keras], ids=["legacy", "keras3"])
+def test_layers_for_each_step(generation: Any) -> None:
+    layers, wrapped = generation.layers, generation.layers.TimeDistributed
+    cases = [
+        wrapped(layers.Dense(3, activation="relu")),
+        wrapped(layers.LeakyReLU()),
+        wrapped(layers.BatchNormalization()),
+        wrapped(layers.Softmax()),
+    ]
+    model = together(generation, (5, 4), *cases)
+    assert_predicts(graph_of_keras(model, name="net"), model)
+    inner = generation.Sequential([generation.Input((6, 2)), layers.Conv1D(3, 3), layers.ReLU()])
+    cases = [
+        wrapped(layers.Conv1D(3, 3, padding="same")),
+        wrapped(layers.Flatten()),
+        wrapped(layers.GlobalAveragePooling1D()),
+        wrapped(inner),
+    ]
+    model = together(generation, (5, 6, 2), *cases)
+    assert_predicts(graph_of_keras(model, name="net"), model)
+
+
+def test_more_steps_than_are_read() -> None:
+    model = together(keras, (17, 6, 2), L.TimeDistributed(L.Conv1D(3, 3, name="conv"), name="steps"))
+    with pytest.raises(DesignError, match=r"layer steps: it has 17 steps, each with a Conv1D of its own"):
+        graph_of_keras(model, name="net")
+
+
 def on_images() -> Any:
     inner = keras.Sequential([keras.Input(IMAGE), L.Conv2D(2, 3), L.ReLU()], name="inner")
     return together(
@@ -73,6 +102,9 @@ def on_images() -> Any:
         L.AveragePooling2D(3, 2, "same"),
         L.GlobalAveragePooling2D(),
         L.UpSampling2D((3, 2), interpolation="bilinear"),
+        L.Resizing(5, 9),
+        L.Resizing(9, 4, "nearest", crop_to_aspect_ratio=True),
+        L.Resizing(4, 11, "bicubic"),
         L.ZeroPadding2D(1),
         L.Cropping2D(1),
         L.Rescaling(1 / 255, -0.5),
@@ -293,3 +325,46 @@ for given in (model, sys.argv[1]):
         env={"KERAS_BACKEND": "torch", "PYTHONPATH": ":".join(filter(None, sys.path)), "PATH": ""},
     )
     assert run.stdout.splitlines() == ["True False torch"] * 2, run.stderr
+
+
+QKERAS_ON_KERAS_3 = """
+import sys, keras, numpy, qkeras
+from hlsgen.base.errors import DesignError
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
+quantizer = "quantized_bits(8,0,1,alpha=1)"
+dense = qkeras.QDense(3, kernel_quantizer=quantizer, bias_quantizer=quantizer, name="one")
+model = keras.Sequential([keras.Input((4,)), dense, qkeras.QActivation("quantized_relu(6,2)", name="two")])
+activation = keras.Sequential([keras.Input((4,)), qkeras.QActivation("quantized_relu(6,2)", name="two")])
+sources = [model]
+for ending in ("keras", "h5"):
+    for number, each in enumerate((model, activation)):
+        each.save(f"net{number}.{ending}")
+        sources.append(f"net{number}.{ending}")
+for source in sources:
+    try:
+        graph_of_keras(source, name="net")
+    except DesignError as error:
+        assert "of QKeras on Keras 3, which QKeras 0.9 cannot compute" in str(error), str(error)
+        assert "model.set_weights(" in str(error)
+    else:
+        raise AssertionError(source)
+numpy.savez("weights.npz", *model.get_weights())
+"""
+ON_LEGACY_KERAS = """
+import tensorflow.keras as keras, numpy, qkeras
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
+quantizer = "quantized_bits(8,0,1,alpha=1)"
+dense = qkeras.QDense(3, kernel_quantizer=quantizer, bias_quantizer=quantizer, name="one")
+model = keras.Sequential([keras.Input((4,)), dense, qkeras.QActivation("quantized_relu(6,2)", name="two")])
+model.set_weights([*numpy.load("weights.npz").values()])
+assert [layer.kind for layer in graph_of_keras(model, name="net").layers][0] == "dense"
+"""
+
+
+def test_qkeras_on_keras_3_is_refused_with_a_remedy_that_works(tmp_path: Path) -> None:
+    plain = {key: value for key, value in os.environ.items() if key != "TF_USE_LEGACY_KERAS"}
+    for code, more in ((QKERAS_ON_KERAS_3, {}), (ON_LEGACY_KERAS, {"TF_USE_LEGACY_KERAS": "1"})):
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, env=plain | more, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-2000:]

@@ -100,6 +100,7 @@ def nested(layer: Any) -> Any:
 
 LAMBDA = {"class_name": "Lambda", "config": {"name": "code", "trainable": True, "function": PAYLOAD}}
 WRAPPED = {"class_name": "TimeDistributed", "config": {"name": "steps", "trainable": True, "layer": LAMBDA}}
+OF_HGQ_1 = {"class_name": "HGQ>HDense", "config": {"name": "hidden", "trainable": True, "units": 3}}
 CELL = {"class_name": "RNN", "config": {"name": "rnn", "trainable": True, "cell": {"class_name": "Cell"}}}
 
 
@@ -116,8 +117,9 @@ def dense_with(key: str, value: Any) -> Any:
         (LAMBDA, "layer code is a Lambda"),
         (nested(LAMBDA), "layer code is a Lambda"),
         (nested(nested(LAMBDA)), "layer code is a Lambda"),
-        (WRAPPED, "layer steps is of class TimeDistributed"),
+        (WRAPPED, "layer code is a Lambda"),
         (CELL, "layer rnn is a RNN, which is recurrent"),
+        (OF_HGQ_1, "layer hidden is a HDense of HGQ 1, which hlsgen does not read"),
         (dense_with("activation", PAYLOAD), "is of class __lambda__"),
         (dense_with("activation", LAMBDA), "layer code is a Lambda"),
         (dense_with("extra", {"deep": [PAYLOAD]}), "is of class __lambda__"),

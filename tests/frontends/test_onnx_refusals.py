@@ -37,7 +37,7 @@ def test_every_unknown_operation_is_told_at_once() -> None:
         node("Trunc", "x a b c d", "t", domain=QONNX, name="cut"),
         node("Sqrt", "o", "p", name="root"),
         node("MatMul", "x x", "m", name="pair"),
-        node("Resize", "x - scales", "cubic", mode="cubic", name="smooth"),
+        node("Resize", "x - scales", "cubic", mode="lanczos", name="smooth"),
         node("Relu", "x", "y"),
     ]
     constants = {"scales": np.array([1, 1, 1.5, 2]), "s": np.array([48, 1, 4])}
@@ -142,7 +142,7 @@ WRONG: dict[str, Callable[[], str]] = {
     "rounds them": lambda: message(
         model([node("Cast", "x", "i", to=7), node("Cast", "i", "y", to=1)], {"x": IMAGE})
     ),
-    "joins the batch": lambda: refused("Flatten", axis=0),
+    "joins the batch": lambda: refused("Flatten", axis=0, shape=(2, 4, 6, 8)),
     "begins with the batch": lambda: refused("Reshape", np.array([4, -1]), shape=(2, 4, 6, 8)),
     "leaves the batch in front": lambda: refused("Transpose"),
     "perhaps the batch": lambda: refused("Squeeze", shape=("N", 4, 1, 8)),
@@ -152,29 +152,29 @@ WRONG: dict[str, Callable[[], str]] = {
     "within the axis": lambda: refused("Gather", np.array([0, 4]), axis=1),
     "none": lambda: refused("Slice", np.array([3]), np.array([3]), np.array([1])),
     "it cuts off all": lambda: refused("Pad", np.array([0, -4, 0, 0, 0, 0, 0, 0])),
-    "it interpolates": lambda: refused("Resize", None, np.array([1, 1, 2, 2], np.float32), mode="cubic"),
-    "is no simple fraction": lambda: refused(
-        "Resize", None, np.array([1, 1, 1.7320508, 1], np.float32), mode="linear"
+    "each with weights of its own": lambda: refused(
+        "Resize", None, np.array([1, 1, 1.7320508, 1], np.float32), mode="linear", shape=("N", 1, 1024, 1)
     ),
-    "rows and columns of an image": lambda: refused(
-        "Resize", None, np.array([1, 1.5, 1, 1], np.float32), mode="linear"
+    "the channels, in mode cubic": lambda: refused(
+        "Resize", None, np.array([1, 1.5, 1.5, 1], np.float32), mode="cubic"
     ),
-    "sizes in place of the scales": lambda: refused(
+    "its mode is lanczos": lambda: refused("Resize", None, np.ones(4, np.float32), mode="lanczos"),
+    "along axis 0, which is the batch": lambda: refused("Resize", None, np.array([2, 1, 1, 1], np.float32)),
+    "keep_aspect_ratio_policy is some": lambda: refused(
+        "Resize", None, None, np.array([1, 4, 12, 16]), opset=18, keep_aspect_ratio_policy="some"
+    ),
+    "coordinate_transformation_mode is some": lambda: refused(
+        "Resize", None, np.array([1, 1, 2, 2], np.float32), coordinate_transformation_mode="some"
+    ),
+    "its roi has 3 numbers": lambda: refused(
         "Resize",
-        None,
-        np.array([1, 1, 0.6, 1], np.float32),
-        mode="linear",
-        coordinate_transformation_mode="align_corners",
+        np.zeros(3, np.float32),
+        np.array([1, 1, 2, 2], np.float32),
+        coordinate_transformation_mode="tf_crop_and_resize",
     ),
-    "interpolates with antialias": lambda: refused(
-        "Resize", None, np.array([1, 1, 0.5, 1], np.float32), mode="linear", antialias=1, opset=18
-    ),
-    "keeps the aspect ratio": lambda: refused(
-        "Resize", None, None, np.array([1, 4, 12, 16]), opset=18, keep_aspect_ratio_policy="not_larger"
-    ),
-    "coordinate_transformation_mode is": lambda: refused(
+    "lies outside of its input": lambda: refused(
         "Resize",
-        np.zeros(8, np.float32),
+        np.array([0, 0, 2, 0, 1, 1, 3, 1], np.float32),
         np.array([1, 1, 2, 2], np.float32),
         coordinate_transformation_mode="tf_crop_and_resize",
     ),
@@ -360,7 +360,6 @@ BAD_QUANTS: dict[str, Any] = {
     ),
     "weights are not quantised": qonnx([quant("x", "a"), node("Conv", "a w", "y")]),
     "unquantised": qonnx([quant("w", "v"), node("Conv", "x v", "y")]),
-    "not alike": qonnx([quant("x", "a"), quant("x", "c", "t"), node("Add", "a c", "y")], t=np.float32(0.5)),
     "differs within an output channel": qonnx(
         [quant("x", "a"), quant("w", "v", "t"), node("Conv", "a v", "y")], t=normal(1, 1, 3, 1, 1) ** 2
     ),

@@ -119,8 +119,8 @@ class Dense(L.Dense):
         (lambda: L.ReLU(dtype="float16", name="short"), "layer short (ReLU) computes in float16"),
         (lambda: L.ReLU(threshold=1.0, name="late"), "layer late: it has a threshold of 1"),
         (
-            lambda: L.UpSampling2D(interpolation="bicubic", name="soft"),
-            "layer soft: its interpolation is bicubic",
+            lambda: L.UpSampling2D(interpolation="lanczos3", name="soft"),
+            "layer soft: its interpolation is lanczos3",
         ),
         (
             lambda: L.Activation(python_function, name="mine"),

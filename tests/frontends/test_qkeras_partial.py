@@ -196,6 +196,16 @@ def test_resized_images_between_their_pixels(factor: Any) -> None:
         check(functional(IMAGE, quantised, layer, Q.QActivation("quantized_relu(5,2)")))
 
 
+@pytest.mark.parametrize("way", ["nearest", "bilinear", "bicubic"])
+@pytest.mark.parametrize("sizes", [(9, 5), (3, 11), (14, 6)])
+def test_images_of_other_sizes(way: str, sizes: tuple[int, int]) -> None:
+    layer = L.Resizing(*sizes, interpolation=way)
+    quantised = Q.QActivation("quantized_bits(6,3,1,alpha=1)")
+    check(functional(IMAGE, quantised, layer), error=1e-5)
+    check(functional(IMAGE, L.ReLU(), L.Resizing(*sizes, way, crop_to_aspect_ratio=True)), error=1e-5)
+    check(functional(IMAGE, L.ReLU(), L.UpSampling2D((2, 3), interpolation=way)), error=1e-5)
+
+
 def test_transposed_convolutions_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """QKeras 0.9 can only make one where TensorFlow still has array_ops.stack; hlsgen reads it without."""
     from tensorflow.python.ops import array_ops

@@ -208,6 +208,25 @@ CASES = {
     "nearest_of_many": case(lambda m, x: F.interpolate(x.repeat(1, 1, 5, 1), size=(47, 6)), IMAGE),
     "nearest_signal": case(nn.Upsample(scale_factor=0.4), SIGNAL),
     "linear_upsampling": case(nn.Upsample(scale_factor=3, mode="linear"), SIGNAL),
+    "bilinear_root_of_three": case(nn.Upsample(scale_factor=1.7320508, mode="bilinear"), IMAGE),
+    "bilinear_of_many_taps": case(
+        lambda m, x: F.interpolate(x.repeat_interleave(20, 2), size=(127, 6), mode="bilinear"), IMAGE
+    ),
+    "bicubic": case(nn.Upsample(scale_factor=2, mode="bicubic"), IMAGE),
+    "bicubic_part": case(nn.Upsample(scale_factor=(1.7, 0.35), mode="bicubic"), IMAGE),
+    "bicubic_corners": case(nn.Upsample(size=(11, 5), mode="bicubic", align_corners=True), IMAGE),
+    "bilinear_antialias": case(
+        lambda m, x: F.interpolate(x, scale_factor=(0.6, 1.7), mode="bilinear", antialias=True), IMAGE
+    ),
+    "bicubic_antialias": case(
+        lambda m, x: F.interpolate(x, size=(4, 3), mode="bicubic", antialias=True), IMAGE
+    ),
+    "a_factor_that_changes_no_size": case(nn.Upsample(scale_factor=1.05), IMAGE),
+    "a_factor_that_changes_no_signal": case(nn.Upsample(scale_factor=1.05), SIGNAL),
+    "a_factor_that_changes_one_size": case(nn.Upsample(scale_factor=(1.05, 2), mode="bilinear"), IMAGE),
+    "nearest_without_turns": case(
+        lambda m, x: F.interpolate(x.repeat(1, 1, 12, 1), scale_factor=(1.7320508, 1)), IMAGE
+    ),
     "larger": case(lambda m, x, y: torch.max(x, y), IMAGE, IMAGE, layers=["sub", "clamp", "add"]),
     "larger_of_each": case(lambda m, x, y: torch.maximum(x, y[:, :1]), IMAGE, IMAGE),
     "smaller": case(lambda m, x, y: torch.min(x, y), IMAGE, IMAGE, layers=["sub", "clamp", "sub"]),

@@ -86,23 +86,17 @@ OPERATIONS = {
     "nearly_softsign": refused(
         lambda m, x: x / (x.abs() + 2), IMAGE, says="divides by a tensor", fix="constants"
     ),
-    "bilinear_by_no_fraction": refused(
-        nn.Upsample(scale_factor=1.7320508, mode="bilinear"),
+    "resized_without_turns": refused(
+        lambda m, x: F.interpolate(F.pad(x[:, :1], (0, 1100, 0, 0)), scale_factor=1.7320508, mode="bilinear"),
         IMAGE,
-        says="scale_factor 1.7320508 is no simple fraction",
-        fix="1.5",
-    ),
-    "bilinear_of_many_taps": refused(
-        lambda m, x: F.interpolate(x.repeat_interleave(20, 2), size=(127, 6), mode="bilinear"),
-        IMAGE,
-        says="over 122 of the old ones",
+        says="each with weights of its own",
         fix="3/2",
     ),
-    "bicubic": refused(
-        nn.Upsample(scale_factor=2, mode="bicubic"),
+    "trilinear": refused(
+        lambda m, x: F.interpolate(x[:, None], scale_factor=2, mode="trilinear"),
         IMAGE,
-        says="aten.upsample_bicubic2d",
-        fix="'bilinear' of images",
+        says="aten.upsample_trilinear3d",
+        fix="'bilinear' or 'bicubic' of images",
     ),
     "unpool": refused(
         lambda m, x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2),

@@ -306,3 +306,16 @@ def test_digits_with_their_trained_weights() -> None:
     assert names(graph) == [
         *("conv1", "bn1", "relu1", "pool1", "conv2", "bn2", "relu2", "pool2", "fc_rearrange", "fc")
     ]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float8_e4m3fn, torch.float8_e5m2])
+def test_modules_of_short_floats(dtype: torch.dtype) -> None:
+    """Weights as they are, and arithmetic without the roundings of their type: as PyTorch in float32."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(48, 4)).to(dtype)
+    graph = graph_of_module(net, [(2, 6, 6)], name="net")
+    x = torch.randn(2, 2, 6, 6)
+    with torch.no_grad():
+        wanted = net.to(torch.float32)(x).numpy()
+    (found,) = outputs_of(graph, x.numpy()).values()
+    np.testing.assert_allclose(found, wanted, atol=1e-5)

@@ -102,6 +102,8 @@ def _plain(layers: Any) -> dict[tuple[int, ...], list[Any]]:
         layers.Cropping2D(1),
         layers.UpSampling2D(2),
         layers.UpSampling2D(2, interpolation="bilinear"),
+        layers.Resizing(12, 12, interpolation="bilinear"),
+        layers.Resizing(12, 12, interpolation="nearest"),
         layers.Rescaling(0.5, 1.0),
         layers.Normalization(mean=[0.1, 0.2, 0.3, 0.4], variance=[1.0, 2.0, 3.0, 4.0]),
         layers.SpatialDropout2D(0.5),

@@ -114,6 +114,7 @@ def _shapes() -> Iterator[Any]:
     )
     yield _one("Upsample", np.array([1, 1, 2, 2], np.float32), opset=9)
     yield _one("Resize", None, np.array([1, 1, 2, 2], np.float32), mode="linear")
+    yield _one("Upsample", np.array([1, 1, 2, 2], np.float32), opset=9, mode="linear")
     yield _one("Slice", np.array([1]), np.array([3]), np.array([2]))
     yield _one("Gather", np.array([0, 2]), axis=1)
     yield _one("Gather", np.array([0, 1, 3]), axis=1)
@@ -146,6 +147,13 @@ def _quantised() -> Iterator[Any]:
     attributes = {"domain": QONNX, "signed": 1, "narrow": 0, "rounding_mode": "ROUND"}
     counted = node("MultiThreshold", "q t", "y", domain=QONNX, out_dtype="UINT1")
     yield model([node("Quant", "x s z b", "q", **attributes), counted], {"x": IMAGE}, rows, domains=DOMAIN)
+    cut = {"s": np.float32(0.125), "z": np.float32(0), "b": np.float32(8), "c": np.float32(0.5)}
+    cut["left"] = np.float32(6)
+    nodes = [
+        node("Quant", "x s z b", "q", **attributes),
+        node("Trunc", "q s z b c left", "y", domain=QONNX, rounding_mode="FLOOR"),
+    ]
+    yield model(nodes, {"x": IMAGE}, cut, domains={QONNX: 2})
     scale, zero = np.float32(0.05), np.int8(0)
     constants = {"s": scale, "z": zero, "t": np.float32(0.2), "w": np.ones((3, 4, 1, 1), np.int8)}
     constants["m"] = np.ones((8, 5), np.int8)

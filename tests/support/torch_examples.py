@@ -156,6 +156,9 @@ IMAGES: list[Case] = [
     lambda x: torch.constant_pad_nd(x, [1, 0], 2.5),
     lambda x: F.interpolate(x, size=(2, 12), mode="nearest-exact"),
     nn.Upsample(scale_factor=2, mode="bilinear"),
+    nn.Upsample(scale_factor=2, mode="bicubic"),
+    lambda x: F.interpolate(x, size=(3, 3), mode="bilinear", antialias=True),
+    lambda x: F.interpolate(x, size=(3, 3), mode="bicubic", antialias=True),
 ]
 SIGNALS: list[Case] = [
     nn.Conv1d(4, 3, 3),

@@ -28,7 +28,6 @@ INSTEAD = (
         "If": "a model without control flow: fold constant conditions before the export",
         "TopK": "ArgMax for the largest element, or sort outside the model",
         "NonMaxSuppression": "leave it out, and select outside the model",
-        "Trunc": "a Quant in its place",
         "FloatQuant": "a Quant in its place",
         "QuantAvgPool2d": "an average pool and a Quant in its place",
     }

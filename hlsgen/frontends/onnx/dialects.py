@@ -14,9 +14,11 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Say
 from hlsgen.frontends.onnx.functions import every_node
 
-OLDEST_OPSET = 9
+OLDEST_OPSET = 6
 NEWEST_OPSET = 28
 QUANT_DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
+CHANNELS_LAST = "qonnx.custom_op.channels_last"
+"""QONNX's domain of operations whose tensors have their channels last."""
 HOMELESS = frozenset({"BipolarQuant", "FloatQuant", "IntQuant", "MultiThreshold", "Quant", "Trunc"})
 """Operations of QONNX that older exporters put into the default domain."""
 

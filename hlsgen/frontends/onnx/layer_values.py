@@ -19,7 +19,7 @@ import numpy as np
 
 from hlsgen.base.errors import ToolError
 from hlsgen.base.progress import silent
-from hlsgen.frontends.onnx.dialects import QUANT_DOMAINS
+from hlsgen.frontends.onnx.dialects import CHANNELS_LAST, QUANT_DOMAINS
 from hlsgen.frontends.onnx.functions import every_node
 from hlsgen.frontends.onnx.input_shapes import InputShapes
 from hlsgen.frontends.onnx.integer_products import make_signs_alike
@@ -74,7 +74,7 @@ def _feed(model: OnnxModel, frames: Sequence[Floats], first: int) -> Feed:
 
 def runtime(proto: Any) -> str:
     """The name of what runs a model here."""
-    if any(node.domain in QUANT_DOMAINS for node in every_node(proto.graph)):
+    if any(node.domain in (*QUANT_DOMAINS, CHANNELS_LAST) for node in every_node(proto.graph)):
         return "QONNX"
     return "ONNX Runtime" if importlib.util.find_spec("onnxruntime") else "onnx.reference"
 
@@ -189,3 +189,13 @@ def _guarded(model: OnnxModel, runtime_name: str, tensors: Tensors) -> Tensors:
 def _failure(model: OnnxModel, runtime_name: str, error: Exception) -> ToolError:
     said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
     return ToolError(f"{runtime_name} cannot run {model.title}: {said}\nfix: a trace without the framework")
+
+
+def computed_shapes(model: OnnxModel, names: Sequence[str]) -> tuple[str, dict[str, tuple[int, ...]]]:
+    """The name of the runtime, and the shapes, with the batch, of these tensors as it computes them of zeros.
+
+    Raises ToolError: it cannot run the model.
+    """
+    zeros = [np.zeros((1, *one.shape)) for one in model.inputs]
+    found = _runner(model, names)(_feed(model, zeros, 0))
+    return runtime(model.proto), {name: tuple(np.shape(array)) for name, array in found.items()}

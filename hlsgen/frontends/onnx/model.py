@@ -318,13 +318,32 @@ def _bytes_of(onnx: ModuleType, tensor: Any, title: str) -> int:
 
 def _check(onnx: ModuleType, proto: Any, title: str) -> None:
     try:
-        onnx.checker.check_model(proto)
+        onnx.checker.check_model(_with_output_shapes(onnx, proto))
     except (onnx.checker.ValidationError, ValueError) as error:
         message = f"onnx.checker finds: {_first_line(error)}"
         raise _refuse(title, message, _remedy(onnx, proto)) from error
     if proto.graph.sparse_initializer:
         name = proto.graph.sparse_initializer[0].values.name
         raise _refuse(title, f"initialiser {name} is sparse", "save it as a dense initialiser")
+
+
+def _with_output_shapes(onnx: ModuleType, proto: Any) -> Any:
+    """The model, or a copy whose outputs all say type and shape: the checker asks for these."""
+    bare = [
+        number
+        for number, value in enumerate(proto.graph.output)
+        if not value.type.WhichOneof("value")
+        or (value.type.HasField("tensor_type") and not value.type.tensor_type.HasField("shape"))
+    ]
+    if not bare:
+        return proto
+    copy = type(proto)()
+    copy.CopyFrom(proto)
+    for number in bare:
+        tensor = copy.graph.output[number].type.tensor_type
+        tensor.shape.SetInParent()
+        tensor.elem_type = tensor.elem_type or onnx.TensorProto.FLOAT
+    return copy
 
 
 def _remedy(onnx: ModuleType, proto: Any) -> str:

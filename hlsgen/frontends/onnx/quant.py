@@ -31,13 +31,13 @@ INTEGER_TYPES = ("int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "ui
 
 def quant(reading: Reading, node: Node) -> Sequence[Known]:
     """Quant(x, scale, zero point, bits): limits first, then rounds, which is the same as the reverse."""
-    scale = _positive(node, reading.needed(node, 1).values)
-    zero, bits = _number(reading, node, 2, "zero point"), _number(reading, node, 3, "bit width")
+    scale = positive(node, reading.needed(node, 1).values)
+    zero, bits = number_of(reading, node, 2, "zero point"), number_of(reading, node, 3, "bit width")
     if not _is_whole(bits, 1, MOST_BITS) or not _is_whole(zero, -(1 << MOST_BITS), 1 << MOST_BITS):
         message = f"it has {bits:g} bits and the zero point {zero:g}"
         raise node.problem(message, f"1 to {MOST_BITS} bits and a whole zero point")
     signed, narrow = node.flag("signed", 1), node.flag("narrow", 1)
-    direction = _direction(node)
+    direction = direction_of(node)
     if zero and not direction.shifts_with_zero:
         message = f"its rounding mode {direction.value} goes with a zero point of {zero:g}"
         raise node.problem(message, "a zero point of 0, or rounding mode ROUND, FLOOR or CEIL")
@@ -56,7 +56,7 @@ def quant(reading: Reading, node: Node) -> Sequence[Known]:
     return [_quantised(reading, node, grid, scale)]
 
 
-def _number(reading: Reading, node: Node, index: int, what: str) -> float:
+def number_of(reading: Reading, node: Node, index: int, what: str) -> float:
     reading.needed(node, index)
     found = reading.number(node, index, what)
     assert found is not None
@@ -68,7 +68,7 @@ def _is_whole(number: float, least: int, most: int) -> bool:
 
 
 def bipolar_quant(reading: Reading, node: Node) -> Sequence[Known]:
-    scale = _positive(node, reading.needed(node, 1).values)
+    scale = positive(node, reading.needed(node, 1).values)
     grid = Grid(scale=scale.reshape(-1), low=-1, high=1, bipolar=True)
     return [_quantised(reading, node, grid, scale)]
 
@@ -80,8 +80,9 @@ def thresholds(reading: Reading, node: Node) -> Sequence[Known]:
     return multi_threshold(reading, node, x)
 
 
-def _direction(node: Node) -> Direction:
-    name = str(node.attribute("rounding_mode", "ROUND")).upper()
+def direction_of(node: Node, default: str = "ROUND") -> Direction:
+    """The attribute rounding_mode. Raises DesignError: there is no such mode."""
+    name = str(node.attribute("rounding_mode", default)).upper()
     name = {"HALF_EVEN": "ROUND", "ROUND_TO_ZERO": "DOWN"}.get(name, name)
     if name not in Direction.__members__:
         modes = ", ".join(Direction.__members__)
@@ -89,7 +90,7 @@ def _direction(node: Node) -> Direction:
     return Direction(name)
 
 
-def _positive(node: Node, scale: Array) -> Doubles:
+def positive(node: Node, scale: Array) -> Doubles:
     values = scale.astype(np.float64)
     if not (values.size and np.isfinite(values).all() and (values > 0).all()):
         raise node.problem("a scale is missing or not positive", "scales above 0")
@@ -107,7 +108,7 @@ def _quantised(reading: Reading, node: Node, grid: Grid, scale: Array) -> Known:
         codes = grid.codes(values, scale)
         steps = np.broadcast_to(scale, codes.shape)
         return Constant(values=codes * steps, scale=steps, low=grid.low, high=grid.high, bipolar=grid.bipolar)
-    return Real(view=_on_grid(reading, node, reading.view(node), grid, scale))
+    return Real(view=on_grid(reading, node, reading.view(node), grid, scale))
 
 
 def _joint(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -118,7 +119,7 @@ def _joint(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...] |
         return None
 
 
-def _on_grid(reading: Reading, node: Node, x: Value, grid: Grid, scale: Array) -> Value:
+def on_grid(reading: Reading, node: Node, x: Value, grid: Grid, scale: Array) -> Value:
     builder = reading.builder
     if scale.size == 1:
         x = builder.compact(x)
@@ -138,7 +139,7 @@ def _on_grid(reading: Reading, node: Node, x: Value, grid: Grid, scale: Array) -
 
 def quantize_linear(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    scale, zero, low, high = _parameters(reading, node, 1, x.rank)
+    scale, zero, low, high = integer_parameters(reading, node, 1, x.rank)
     return [_requantised(reading, node, x, scale, zero, (low, high))]
 
 
@@ -152,7 +153,7 @@ def _requantised(
     offset = int(zero.reshape(-1)[0])
     axis = _axis(reading, node, x.rank) if scale.size > 1 else 0
     grid = Grid(scale=scale.reshape(-1), low=ends[0] - offset, high=ends[1] - offset)
-    view = _on_grid(reading, node, x, grid, _along(scale, axis, x.rank))
+    view = on_grid(reading, node, x, grid, _along(scale, axis, x.rank))
     return Integers(
         real=view,
         scale=grid.scale,
@@ -179,7 +180,7 @@ def clip_integers(reading: Reading, node: Node, x: Integers | Constant) -> Seque
     offset = int(x.zero[0])
     grid = Grid(scale=x.scale, low=low - offset, high=high - offset)
     before = x.real if x.source is None else x.source
-    view = _on_grid(reading, node, before, grid, _along(x.scale, x.axis, x.real.rank))
+    view = on_grid(reading, node, before, grid, _along(x.scale, x.axis, x.real.rank))
     return [replace(x, real=view, low=low, high=high)]
 
 
@@ -191,7 +192,7 @@ def dequantize_linear(reading: Reading, node: Node) -> Sequence[Known]:
         message = f"its input {node.inputs[0]} holds real values"
         raise node.problem(message, "integers, of QuantizeLinear or an input of an integer type")
     rank = known.real.rank
-    scale, zero, _, _ = _parameters(reading, node, 1, rank)
+    scale, zero, _, _ = integer_parameters(reading, node, 1, rank)
     return [Real(view=_reals(reading, node, known, scale, zero))]
 
 
@@ -212,7 +213,7 @@ def dequantised(reading: Reading, node: Node, constant: Constant, first: int) ->
     """Constant integers as real values; scale and zero point are the inputs from `first` + 1 on."""
     clipped = constant.low != constant.high
     low, high = (constant.low, constant.high) if clipped else _range(node, constant.values)
-    scale = _positive(node, reading.needed(node, first + 1).values)
+    scale = positive(node, reading.needed(node, first + 1).values)
     zero = reading.array(node, first + 2)
     rank = constant.values.ndim
     axis = int(node.attribute("axis", 1)) % max(rank, 1)
@@ -241,10 +242,12 @@ def _fitting(node: Node, numbers: Array, axis: int, array: Array) -> Doubles:
     return _along(numbers, axis, array.ndim).astype(np.float64)
 
 
-def _parameters(reading: Reading, node: Node, first: int, rank: int) -> tuple[Doubles, Doubles, int, int]:
+def integer_parameters(
+    reading: Reading, node: Node, first: int, rank: int
+) -> tuple[Doubles, Doubles, int, int]:
     """(scale, zero point, least and largest integer) of a quantised tensor, from two inputs."""
     _refuse_blocks(node)
-    scale = _positive(node, reading.needed(node, first).values)
+    scale = positive(node, reading.needed(node, first).values)
     given = reading.array(node, first + 1)
     zero = np.zeros(1, np.uint8) if given is None else given
     if given is None and node.attribute("output_dtype"):
@@ -306,7 +309,7 @@ def plain_integers(reading: Reading, node: Node, x: Integers) -> Value:
 # operations on integers
 
 
-def _input(reading: Reading, node: Node, index: int, scale: Doubles | None, zero: Doubles) -> Value:
+def input_of(reading: Reading, node: Node, index: int, scale: Doubles | None, zero: Doubles) -> Value:
     """What integers stand for with the scale and zero point that this node gives them."""
     known = reading.value(node, index)
     if not isinstance(known, Integers):
@@ -317,22 +320,22 @@ def _input(reading: Reading, node: Node, index: int, scale: Doubles | None, zero
 
 def qlinear_conv(reading: Reading, node: Node) -> Sequence[Known]:
     rank = _rank(reading, node)
-    scale, zero, _, _ = _parameters(reading, node, 1, rank)
-    x = _input(reading, node, 0, scale, zero)
-    weights = _weights(reading, node, 3, axis=0)
-    bias = _integer_bias(reading, node, 8, weights, float(scale[0]))
+    scale, zero, _, _ = integer_parameters(reading, node, 1, rank)
+    x = input_of(reading, node, 0, scale, zero)
+    weights = integer_weights(reading, node, 3, axis=0)
+    bias = integer_bias(reading, node, 8, weights, float(scale[0]))
     view = convolution(reading, node, x, weights, bias)
-    return [_result(reading, node, view, 6)]
+    return [requantised_by(reading, node, view, 6)]
 
 
 def qlinear_matmul(reading: Reading, node: Node) -> Sequence[Known]:
     rank = _rank(reading, node)
-    scale, zero, _, _ = _parameters(reading, node, 1, rank)
-    x = _input(reading, node, 0, scale, zero)
-    right = _weights(reading, node, 3, axis=1)
+    scale, zero, _, _ = integer_parameters(reading, node, 1, rank)
+    x = input_of(reading, node, 0, scale, zero)
+    right = integer_weights(reading, node, 3, axis=1)
     (found,) = product_of(reading, node, x, right)
     assert isinstance(found, Real)
-    return [_result(reading, node, found.view, 6)]
+    return [requantised_by(reading, node, found.view, 6)]
 
 
 def conv_integer(reading: Reading, node: Node) -> Sequence[Known]:
@@ -352,7 +355,7 @@ def _integer_operands(reading: Reading, node: Node) -> tuple[Constant, Doubles, 
     known = reading.value(node, 0)
     zero = reading.array(node, 2)
     zeros = np.zeros(1) if zero is None else _fitting(node, zero, 0, np.zeros(1)).reshape(-1)
-    x = _input(reading, node, 0, None, zeros)
+    x = input_of(reading, node, 0, None, zeros)
     assert isinstance(known, Integers)
     if known.scale.size > 1:
         raise node.problem("its input has a scale for each channel", "one scale for all channels")
@@ -377,14 +380,14 @@ def _rank(reading: Reading, node: Node) -> int:
     return known.real.rank if isinstance(known, Integers) else 1
 
 
-def _weights(reading: Reading, node: Node, index: int, axis: int) -> Constant:
+def integer_weights(reading: Reading, node: Node, index: int, axis: int) -> Constant:
     """Integer weights as real values, with scale and zero point from the next two inputs."""
     integers = reading.needed(node, index)
     along = replace(node, attributes={**node.attributes, "axis": axis}, inputs=node.inputs[index : index + 3])
     return dequantised(reading, along, integers, 0)
 
 
-def _integer_bias(
+def integer_bias(
     reading: Reading, node: Node, index: int, weights: Constant, scale: float
 ) -> Constant | None:
     """int32 in steps of input scale * weight scale."""
@@ -400,19 +403,19 @@ def _integer_bias(
     return Constant(values=integers * steps, scale=steps)
 
 
-def _result(reading: Reading, node: Node, view: Value, first: int) -> Integers:
+def requantised_by(reading: Reading, node: Node, view: Value, first: int) -> Integers:
     """A real tensor as integers of the node's output scale and zero point."""
-    scale, zero, low, high = _parameters(reading, node, first, view.rank)
+    scale, zero, low, high = integer_parameters(reading, node, first, view.rank)
     return _requantised(reading, node, view, scale, zero, (low, high))
 
 
-QUANTISERS: dict[str, Handler] = {
+QONNX: dict[str, Handler] = {
     "BipolarQuant": bipolar_quant,
     "IntQuant": quant,
     MULTI_THRESHOLD: thresholds,
     "Quant": quant,
 }
-"""Operations of the QONNX domains."""
+"""Operations of the QONNX domains, but for those of truncation.py."""
 INTEGER: dict[str, Handler] = {
     "ConvInteger": conv_integer,
     "DequantizeLinear": dequantize_linear,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ import numpy as np
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder.builder import GraphBuilder
 from hlsgen.frontends.builder.views import Value
+from hlsgen.frontends.onnx.declarations import Difference, Sizes
 from hlsgen.frontends.onnx.folding import Budget
 from hlsgen.frontends.onnx.model import MULTI_THRESHOLD, Node, OnnxModel
 from hlsgen.frontends.onnx.values import Array, Constant, Known, Real
@@ -22,14 +23,19 @@ from hlsgen.passes.quantisers import Grid
 
 
 class RecordingBuilder(GraphBuilder):
-    """A builder that remembers the last convolution it made, whose weights may have a grid."""
+    """A builder that remembers the convolutions it made, whose weights may have a grid, and the last one."""
 
     convolution: Conv2d | None = None
+
+    def __init__(self, name: str, channels_last: bool) -> None:
+        super().__init__(name, channels_last)
+        self.convolutions: list[str] = []
 
     def layer(self, kind: Callable[..., Layer], *values: Value, suffix: str = "", **fields: Any) -> Layer:
         made = super().layer(kind, *values, suffix=suffix, **fields)
         if isinstance(made, Conv2d) and not isinstance(made, Affine):
             self.convolution = made
+            self.convolutions.append(made.name)
         return made
 
 
@@ -45,6 +51,10 @@ class Reading:
     """Grids of weights that are ours, not the model's: they make no model a quantised one."""
     on_grid: set[str] = field(default_factory=set)
     input_types: dict[str, FixedType] = field(default_factory=dict)
+    declared: Mapping[str, Sizes] = field(default_factory=dict)
+    """The shapes that the file declares, by name."""
+    differences: list[Difference] = field(default_factory=list)
+    """Results whose shape is another one than the file declares."""
     read: frozenset[str] = frozenset()
     """Every name that a node or an output of the graph reads."""
 

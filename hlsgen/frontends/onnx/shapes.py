@@ -40,10 +40,12 @@ def size(reading: Reading, node: Node) -> Sequence[Known]:
 
 def flatten(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    axis = int(node.attribute("axis", 1)) % (x.rank + 1)
-    if axis == 0 or math.prod(x.shape[: axis - 1]) != 1:
+    axis = int(node.attribute("axis", 1))
+    axis += x.rank + 1 if axis < 0 else 0
+    alone = reading.batch == 1 if axis == 0 else axis <= x.rank and math.prod(x.shape[: axis - 1]) == 1
+    if not alone:
         message = f"it joins the batch with other axes (axis {axis} of {x.rank + 1})"
-        raise node.problem(message, "axis 1")
+        raise node.problem(message, "axis 1, or a batch of 1")
     return [Real(view=reading.builder.reshape(x, (-1,)))]
 
 

@@ -327,6 +327,8 @@ def batch_normalization(reading: Reading, node: Node) -> Sequence[Known]:
     if node.flag("training_mode") or any(reading.is_read(node, i) for i in range(1, 5)):
         message = "it computes the statistics of the batch (training_mode)"
         raise node.problem(message, "a model exported in evaluation mode")
+    if not node.flag("spatial", 1):
+        raise node.problem("it normalises each element by numbers of its own (spatial 0)", "spatial 1")
     names = ("scale", "B", "input_mean", "input_var")
     arrays = [reading.needed(node, index + 1).values.astype(np.float64) for index in range(4)]
     for name, array in zip(names, arrays, strict=True):

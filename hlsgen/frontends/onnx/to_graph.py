@@ -1,6 +1,6 @@
 """ONNX models -> graphs: float ones as float graphs, quantised ones as fixed-point graphs of the same codes.
 
-Operators of ai.onnx from operator set 9 to 28, the quantisers of QONNX and Brevitas, and integer models with
+Operators of ai.onnx from operator set 6 to 28, the quantisers of QONNX and Brevitas, and integer models with
 QuantizeLinear and DequantizeLinear. The model is read as data: see model.py. Tensors keep the model's
 layout, [N, C, H, W]; every frame of the batch is computed by itself.
 """
@@ -20,7 +20,10 @@ from hlsgen.base.progress import Say, silent
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.alternatives import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx.casts import CASTS
+from hlsgen.frontends.onnx.channels_last import of_channels_last
 from hlsgen.frontends.onnx.choices import CHOICES
+from hlsgen.frontends.onnx.declarations import check_types, declared_shapes, difference, settle
+from hlsgen.frontends.onnx.dialects import CHANNELS_LAST
 from hlsgen.frontends.onnx.elementwise import ELEMENTWISE
 from hlsgen.frontends.onnx.folding import BOUNDED, folded
 from hlsgen.frontends.onnx.input_shapes import InputShapes
@@ -34,11 +37,13 @@ from hlsgen.frontends.onnx.model import (
     loaded_model,
     onnx_package,
 )
+from hlsgen.frontends.onnx.opset_6 import as_of_opset_7
 from hlsgen.frontends.onnx.patterns import patterns
+from hlsgen.frontends.onnx.qlinear import MICROSOFT
 from hlsgen.frontends.onnx.quant import (
     INTEGER,
     INTEGER_TYPES,
-    QUANTISERS,
+    QONNX,
     cast_integers,
     clip_integers,
     plain_integers,
@@ -46,6 +51,7 @@ from hlsgen.frontends.onnx.quant import (
 from hlsgen.frontends.onnx.reading import Handler, Reading, RecordingBuilder
 from hlsgen.frontends.onnx.shapes import SHAPES
 from hlsgen.frontends.onnx.sums import SUMS
+from hlsgen.frontends.onnx.truncation import trunc
 from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx.windows import WINDOWS
 from hlsgen.layers.thresholds import Thresholds
@@ -57,6 +63,8 @@ from hlsgen.passes.integer_graph import Quantisation, integer_graph
 from hlsgen.passes.quantisers import FakeQuant
 
 OPERATIONS: dict[str, Handler] = {**CASTS, **CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
+QUANTISERS: dict[str, Handler] = {**QONNX, "Trunc": trunc}
+"""Operations of the QONNX domains."""
 MOVES_INTEGERS = frozenset({
     "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape",
     "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
@@ -86,7 +94,9 @@ def graph_of_onnx(
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """
-    graph, known = float_graph(loaded_model(source, input_shapes, say), name, input_types)
+    model = loaded_model(source, input_shapes, say)
+    check_types(onnx_package(), model.proto, model.title)
+    graph, known = float_graph(model, name, input_types, say)
     if known is None:
         return graph
     for text in constant_signs(graph):
@@ -97,7 +107,7 @@ def graph_of_onnx(
 
 
 def float_graph(
-    model: OnnxModel, name: str, input_types: Sequence[FixedType | None] = ()
+    model: OnnxModel, name: str, input_types: Sequence[FixedType | None] = (), say: Say = silent
 ) -> tuple[Graph, Quantisation | None]:
     """The model in real arithmetic, with `FakeQuant` layers, and what is known of its quantisation, if any.
 
@@ -106,6 +116,7 @@ def float_graph(
     reading = Reading(
         model=model,
         builder=RecordingBuilder(name, channels_last=False),
+        declared=declared_shapes(model),
         read=frozenset(model.outputs) | {name for node in model.nodes for name in node.inputs},
     )
     wished: dict[str, FixedType] = {}
@@ -116,6 +127,7 @@ def float_graph(
             wished[view.source] = type_
     reading.known.update({key: Constant(values=array) for key, array in model.constants.items()})
     _read_nodes(reading, model.nodes)
+    settle(model, reading.differences, say)
     for output in model.outputs:
         _give_output(reading, output)
     graph = reading.builder.build()
@@ -131,6 +143,7 @@ def float_graph(
         on_grid=frozenset(reading.on_grid),
         inputs=reading.input_types,
         wished=wished,
+        say=say,
     )
 
 
@@ -211,11 +224,23 @@ def _read_node(reading: Reading, node: Node) -> None:
         wish = f"{wish}_{node.op.lower()}"
     with reading.builder.at(wish, said=node.label):
         results = _results(reading, node)
-    for known in results:
+    for output, known in zip(node.outputs, results, strict=False):
         _refuse_large(node, known)
+        _compare(reading, node, output, known)
     reading.known.update(zip(node.outputs, results, strict=False))
     for output, known in zip(node.outputs, results, strict=False):
         _remember(reading, node, output, known)
+
+
+def _compare(reading: Reading, node: Node, name: str, known: Known) -> None:
+    """Holds a result against what the file declares of it. Raises DesignError: its number of axes."""
+    if isinstance(known, Constant):
+        shape = known.values.shape
+    else:
+        shape = reading.shape(known.real if isinstance(known, Integers) else known.view)
+    found = difference(node, name, shape, reading.declared)
+    if found is not None:
+        reading.differences.append(found)
 
 
 def _remember(reading: Reading, node: Node, name: str, known: Known) -> None:
@@ -239,7 +264,9 @@ def _refuse_unsupported(node: Node) -> None:
     """Refuses an operation that is not there for tensors that depend on the model's inputs."""
     if node.is_quantiser and node.op in QUANTISERS:
         return
-    if node.domain == "com.microsoft" and node.op in ("QuantizeLinear", "DequantizeLinear"):
+    if node.domain == "com.microsoft" and node.op in ("QuantizeLinear", "DequantizeLinear", *MICROSOFT):
+        return
+    if node.domain == CHANNELS_LAST and node.op in ("BatchNormalization", "Conv", "MaxPool"):
         return
     if not node.domain and node.op in OPERATIONS:
         return
@@ -251,10 +278,16 @@ def _refuse_unsupported(node: Node) -> None:
 
 
 def _results(reading: Reading, node: Node) -> Sequence[Known]:
+    if reading.opset < 7:
+        node = as_of_opset_7(reading, node)
     known = [reading.known[name] if name else None for name in node.inputs]
     _refuse_texts(node, known)
     if node.domain:
         _refuse_unsupported(node)
+    if node.domain == "com.microsoft" and node.op in MICROSOFT:
+        return MICROSOFT[node.op](reading, node)
+    if node.domain == CHANNELS_LAST:
+        return of_channels_last(reading, node, OPERATIONS[node.op])
     if node.op == "If":
         return _chosen(reading, node)
     if node.is_quantiser:

@@ -29,7 +29,6 @@ REMEDIES = (
     | dict.fromkeys((*ATTENTION, "Dot", "EinsumDense"), CONSTANT)
     | dict.fromkeys(("Conv3D", "Conv3DTranspose", "MaxPooling3D", "AveragePooling3D"), FLAT)
     | dict.fromkeys(("Embedding", "Masking", "StringLookup", "TextVectorization"), OUTSIDE)
-    | {"TimeDistributed": "the layer inside it: Dense, Conv1D and the like treat every step alike"}
     | {"LocallyConnected1D": "Conv1D", "LocallyConnected2D": "Conv2D"}
 )
 """What could stand in for a layer, by its class."""
@@ -41,6 +40,24 @@ REASONS = (
 """Why hardware for a layer is not there yet, by its class."""
 
 
+HGQ_1 = "HGQ>"
+"""What the classes of HGQ 1, the package HGQ on legacy Keras, begin with in files."""
+IN_HGQ_2 = (
+    "the same network in HGQ2 (QDense for HDense, QConv2D for HConv2D), or in QKeras with the bits that "
+    "HGQ's to_proxy_model finds"
+)
+ON_KERAS_2 = (
+    'the model made again on legacy Keras: numpy.savez("weights.npz", *model.get_weights()) here; then, with '
+    "the environment variable TF_USE_LEGACY_KERAS=1 set before Python starts, the same code with "
+    'tensorflow.keras for keras, and model.set_weights([*numpy.load("weights.npz").values()])'
+)
+
+
+def is_of_hgq_1(kind: object, home: object) -> bool:
+    """Whether a class, by its name and the module that it is from, is of HGQ 1."""
+    return str(kind).startswith(HGQ_1) or str(home).partition(".")[0] == "HGQ"
+
+
 def refused_layer(name: str, kind: str, known: frozenset[str], home: str = "") -> tuple[str, str]:
     """The message and the remedy for a layer of a class that is none of `known`.
 
@@ -49,7 +66,11 @@ def refused_layer(name: str, kind: str, known: frozenset[str], home: str = "") -
     if kind == "Lambda" and not home:
         message = f"layer {name} is a Lambda: the file holds Python code for it, which is not run"
         return message, "use a layer of Keras or QKeras that does the same"
-    if home.partition(".")[0] in ("hgq", "HGQ"):
+    if is_of_hgq_1(kind, home):
+        return f"layer {name} is a {kind.removeprefix(HGQ_1)} of HGQ 1, which hlsgen does not read", IN_HGQ_2
+    if home.partition(".")[0] == "qkeras":
+        return f"layer {name} is a {kind} of QKeras on Keras 3, which QKeras 0.9 cannot compute", ON_KERAS_2
+    if home.partition(".")[0] == "hgq":
         message = f"layer {name} is a {kind} of HGQ, which hlsgen does not read"
         return message, f"HGQ2 with one of: {', '.join(sorted(known))}; or its QONNX and hlsgen.from_onnx"
     if kind in REASONS:

@@ -162,6 +162,20 @@ class TypedBuilder(GraphBuilder):
                 return super().conv2d(x, **self.parameters(real(weights), None), **window)
         return super().conv2d(x, weights, bias, types=types, **window)
 
+    def dense(
+        self,
+        x: Value,
+        weights: Doubles,
+        bias: Doubles | None = None,
+        axis: int = -1,
+        types: SumTypes = FLOATS,
+    ) -> Value:
+        """The product as GraphBuilder adds it; real weights without a bias as `conv2d` has them."""
+        if self.fixed and types is FLOATS and bias is None:
+            with self.quantizing():
+                return super().dense(x, axis=axis, **self.parameters(real(weights), None))
+        return super().dense(x, weights, bias, axis, types)
+
     def table(
         self, x: Value, function: str, parameters: tuple[float, ...] = (), result_type: NumberType = FLOAT
     ) -> Value:

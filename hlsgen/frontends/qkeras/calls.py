@@ -15,6 +15,8 @@ from hlsgen.base.errors import DesignError, Problem
 
 GENERATIONS = {"tf_keras": 2, "keras": 3}
 """The generation of Keras, by package."""
+WRAPPER = "TimeDistributed"
+"""The class of a layer that computes another one for each step of a sequence."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,11 +134,14 @@ def layers_of(model: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         if id(call.layer) in seen:
             continue
         seen.add(id(call.layer))
-        label = f"{prefix}{call.layer.name}"
-        if is_model(call.layer) and graph_holder(call.layer) is not None:
-            yield from layers_of(call.layer, f"{label}.")
+        label, layer = f"{prefix}{call.layer.name}", call.layer
+        if type(layer).__name__ == WRAPPER and generation(layer) is not None:
+            yield label, layer
+            label, layer = f"{label}.{layer.layer.name}", layer.layer
+        if is_model(layer) and graph_holder(layer) is not None:
+            yield from layers_of(layer, f"{label}.")
         else:
-            yield label, call.layer
+            yield label, layer
 
 
 # subclassed models

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.frontends.qkeras.alternatives import refused_layer
+from hlsgen.frontends.qkeras.alternatives import is_of_hgq_1, refused_layer
 from hlsgen.frontends.qkeras.files import KerasFile, printable, problem
 
 MOST_NESTED = 100
@@ -197,6 +197,11 @@ class _Checker:
         """Whether the class is one that may be built; else the problem is noted."""
         names, config = self.names, described.get("config")
         home = described.get("module")
+        unnamed = home is None and kind in names.layers and kind.startswith("Q")
+        package = "qkeras" if unnamed else str(home).partition(".")[0]
+        if (self.keras_3 and package == "qkeras") or is_of_hgq_1(kind, home):
+            self.wrong(*refused_layer(self._name(described), printable(kind), names.layers, package))
+            return False
         if home is not None and str(home).partition(".")[0] not in PACKAGES:
             self.wrong(
                 f"class {printable(kind)} is to come from the package {printable(home)}, which is not "

@@ -10,6 +10,7 @@ from hlsgen.base.fixed import FloatType
 from hlsgen.frontends.builder.builder import Value
 from hlsgen.frontends.qkeras.activations import activated, elu, leaky, softmax
 from hlsgen.frontends.qkeras.quantizers import quantised_weights, real
+from hlsgen.frontends.qkeras.resampling import resized, upsampled
 from hlsgen.frontends.qkeras.weights import LAYERS as WEIGHTED
 from hlsgen.frontends.qkeras.weights import Build, Net, array, pair, sides
 
@@ -201,19 +202,6 @@ def _cropped(net: Net, layer: Any, inputs: list[Value]) -> Value:
     return x
 
 
-def _upsampled(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    """UpSampling1D and 2D, of the nearest pixel or between pixels."""
-    x, way = inputs[0], getattr(layer, "interpolation", "nearest")
-    if way == "bilinear":
-        return net.builder.interpolated(x, pair(layer.size))
-    if way != "nearest":
-        message = f"its interpolation is {way}"
-        raise net.builder.refusal(message, 'interpolation="bilinear" or "nearest"')
-    for axis, times in enumerate(np.reshape(layer.size, -1).tolist()):
-        x = net.builder.repeat(x, axis, int(times))
-    return x
-
-
 def _rescaling(net: Net, layer: Any, inputs: list[Value]) -> Value:
     shift = array(layer.offset)
     return net.builder.scaled(inputs[0], array(layer.scale), shift if shift.any() else None)
@@ -268,7 +256,8 @@ LAYERS: dict[str, Build] = {
     "RepeatVector": _repeated,
     **dict.fromkeys(("ZeroPadding1D", "ZeroPadding2D"), _padded),
     **dict.fromkeys(("Cropping1D", "Cropping2D"), _cropped),
-    **dict.fromkeys(("UpSampling1D", "UpSampling2D"), _upsampled),
+    **dict.fromkeys(("UpSampling1D", "UpSampling2D"), upsampled),
+    "Resizing": resized,
     "Rescaling": _rescaling,
     "Normalization": _normalised,
 }

@@ -28,6 +28,7 @@ from hlsgen.frontends.qkeras.activations import FUNCTIONS, KERAS_3, PIECEWISE, Q
 from hlsgen.frontends.qkeras.alternatives import refused_layer
 from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.frontends.qkeras.calls import (
+    WRAPPER,
     Call,
     KerasModel,
     ResultNames,
@@ -39,7 +40,7 @@ from hlsgen.frontends.qkeras.calls import (
     with_graph,
 )
 from hlsgen.frontends.qkeras.description import Names
-from hlsgen.frontends.qkeras.layers import LAYERS
+from hlsgen.frontends.qkeras.layers import IDENTITIES, LAYERS
 from hlsgen.frontends.qkeras.load import loaded_model
 from hlsgen.frontends.qkeras.operations import MODULES, OPERATIONS, operated, operation_of
 from hlsgen.frontends.qkeras.quantizers import (
@@ -58,11 +59,15 @@ DEFAULT_INPUT = FixedType(16, 6, rounding=Rounding.RND)
 BEFORE_QUANTIZERS = FixedType(16, 6)
 """The type of an input that quantizers alone read, not alike or not by casts; `Port.odd` rounds it."""
 Cast: TypeAlias = Callable[[Any], FixedType | None]
-KNOWN = frozenset(LAYERS) | {"InputLayer"}
+KNOWN = frozenset(LAYERS) | {"InputLayer", WRAPPER}
 HOMES = {2: ("tf_keras", "qkeras", "hlsgen"), 3: ("keras",)}
 """The packages of known layers, by the generation of Keras that they derive from."""
 WITHOUT_ACTIVATION = frozenset({"QActivation", "QBatchNormalization"})
 """Layers whose `activation` is done by themselves, or by nobody."""
+ALIKE = frozenset({*IDENTITIES, "Dense", "QDense", "ReLU", "LeakyReLU", "ELU", "QActivation", "Rescaling"})
+"""Layers that treat every step of a sequence alike, as they treat everything before the last axis."""
+MOST_STEPS = 16
+"""Steps of a TimeDistributed that each have a layer of their own."""
 ONLY_IN_TRAINING = frozenset({"BatchNormalization", "QBatchNormalization", "Dropout", "GaussianNoise"})
 OTHER_QUANTIZERS = frozenset({"bernoulli", "stochastic_binary", "stochastic_ternary", "quantized_ulaw"})
 """Quantizers that a file may name, so that the message about them names their layer."""
@@ -279,6 +284,7 @@ class _Walk:
             if all(id(tensor) in values for tensor in call.outputs):
                 continue
             results = self._call(model, call, values, prefix)
+            _check_shapes(call, results, prefix)
             self._remember(call, results, prefix)
             values |= {id(tensor): value for tensor, value in zip(call.outputs, results, strict=True)}
         return [values[id(tensor)] for tensor in model.outputs]
@@ -300,6 +306,8 @@ class _Walk:
             return self.model(model_calls(layer), inputs, f"{label}.")
         if kind == "InputLayer":
             return inputs
+        if kind == WRAPPER:
+            return [self._by_steps(model, call, values, prefix)]
         following = self._following(model, call.outputs)
         if hgq.is_hgq(layer):
             with builder.at(label, said=f"layer {label}"):
@@ -317,6 +325,27 @@ class _Walk:
         own = label if kind == "Activation" else f"{label}_{_named(activation)}"
         with builder.at(own, said=f"layer {label}"), builder.followed_by(following):
             return [self._activated(y, activation)]
+
+    def _by_steps(self, model: KerasModel, call: Call, values: dict[int, Value], prefix: str) -> Value:
+        """A layer for each step of a sequence, axis 0: one for all where it treats them alike."""
+        builder, inner, key = self.net.builder, replace(call, layer=call.layer.layer), id(call.inputs[0])
+        kind, x = type(inner.layer).__name__, values[key]
+        if kind == "Flatten":
+            return builder.reshape(x, (x.shape[0], -1))
+        if kind in ALIKE:
+            return self._call(model, inner, values, prefix)[0]
+        label = f"{prefix}{call.layer.name}"
+        if x.shape[0] > MOST_STEPS:
+            with builder.at(label, said=f"layer {label}"):
+                message = f"it has {x.shape[0]} steps, each with a {kind} of its own, of at most {MOST_STEPS}"
+                raise builder.refusal(message, "fewer steps, or a Conv2D with one row for each step")
+        made = []
+        for number in range(x.shape[0]):
+            part = builder.squeeze(builder.slice(x, 0, number, 1), (0,))
+            (y,) = self._call(model, inner, {key: part}, f"{label}.{number}.")
+            made.append(builder.unsqueeze(y, 0))
+        with builder.at(label, said=f"layer {label}"):
+            return builder.concat(made, 0)
 
     def _in_default(self, y: Value, first: FixedType | None) -> Value:
         """The result of a layer without quantizers: in the default type, unless a quantizer follows."""
@@ -346,6 +375,21 @@ class _Walk:
             for call in model.readers(tensor)
         }
         return types | ({None} if any(tensor is output for output in model.outputs) else set())
+
+
+def _check_shapes(call: Call, results: Sequence[Value], prefix: str) -> None:
+    """Refuses what was misunderstood: each result has the shape that Keras gives it, as far as it says it."""
+    for tensor, value in zip(call.outputs, results, strict=True):
+        wanted = tuple(tensor.shape)[1:]
+        alike = len(wanted) == value.rank and all(
+            want in (None, size) for want, size in zip(wanted, value.shape, strict=True)
+        )
+        if not alike:
+            message = (
+                f"layer {prefix}{call.layer.name}: Keras gives its result the shape {list(wanted)} without "
+                f"the batch, and hlsgen {list(value.shape)}"
+            )
+            raise DesignError(Problem(message=message, fix="a report of this to hlsgen"))
 
 
 def _name_of(tensor: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NORM = "nn.BatchNorm1d or nn.BatchNorm2d with running statistics: they are constants in evaluation mode"
-NEAREST = "mode='nearest' or 'bilinear' of images, or nn.ConvTranspose2d"
+NEAREST = "mode='nearest', 'bilinear' or 'bicubic' of images, or nn.ConvTranspose2d"
 TWO_TENSORS = "convolutions and linear layers: a product of two computed matrices has no layer"
 SEQUENCE = "convolutions over the sequence (nn.Conv1d): a layer keeps no state between steps"
 CHOICE = "comparisons, torch.where, masked_fill, and & | ~ of comparisons"
@@ -30,10 +30,8 @@ REMEDIES = (
         ),
         "track_running_stats=True and training=False: statistics of the batch are not known beforehand",
     )
-    | dict.fromkeys(("upsample_bicubic2d", "_upsample_bilinear2d_aa", "upsample_trilinear3d"), NEAREST)
-    | dict.fromkeys(
-        ("upsample_nearest3d", "grid_sampler", "grid_sampler_2d", "affine_grid_generator"), NEAREST
-    )
+    | dict.fromkeys(("upsample_trilinear3d", "upsample_nearest3d", "_upsample_nearest_exact3d"), NEAREST)
+    | dict.fromkeys(("grid_sampler", "grid_sampler_2d", "affine_grid_generator"), NEAREST)
     | dict.fromkeys(
         ("bmm", "baddbmm", "einsum", "scaled_dot_product_attention", "dot", "bilinear"), TWO_TENSORS
     )

@@ -73,9 +73,10 @@ class Call:
         if isinstance(argument, complex) or (isinstance(argument, torch.Tensor) and argument.is_complex()):
             raise self.refusal(f"its {what} holds complex numbers", REAL_PART)
         # a copy even of float64: the model may be trained further
-        array: Array = np.array(
-            argument.numpy() if isinstance(argument, torch.Tensor) else argument, np.float64
-        )
+        if isinstance(argument, torch.Tensor):
+            # NumPy has no bfloat16 and no float8
+            argument = (argument.double() if argument.is_floating_point() else argument).numpy()
+        array: Array = np.array(argument, np.float64)
         return self._finite(array, what)
 
     def weights(self, argument: object, what: str = "weight") -> NDArray[np.floating[Any]]:

@@ -19,6 +19,7 @@ from hlsgen.frontends.builder.builder import GraphBuilder, Value
 from hlsgen.frontends.torch import arithmetic as torch_arithmetic
 from hlsgen.frontends.torch import choices as torch_choices
 from hlsgen.frontends.torch import layers as torch_layers
+from hlsgen.frontends.torch import resampling as torch_resampling
 from hlsgen.frontends.torch import views as torch_views
 from hlsgen.frontends.torch.alternatives import remedy
 from hlsgen.frontends.torch.call import BATCH, CONVERTERS, KEPT_TYPES, TYPES, Call, Missing
@@ -42,7 +43,7 @@ CHECKS = frozenset(
 INDEX_OPS = frozenset({"argmax", "argmin"})
 """Operations that give whole numbers."""
 NO_LAYER = "hlsgen has no layer for this operation"
-MODULES_OF = (torch_arithmetic, torch_choices, torch_layers, torch_views)
+MODULES_OF = (torch_arithmetic, torch_choices, torch_layers, torch_resampling, torch_views)
 """Importing them registers their converters."""
 
 

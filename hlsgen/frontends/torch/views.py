@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from hlsgen.frontends.builder.builder import Value
-from hlsgen.frontends.builder.resampling import Resampled, simple_step
 from hlsgen.frontends.torch.call import Call, converts
 
 NO_END = (1 << 63) - 1
@@ -244,65 +242,3 @@ def _image(call: Call, argument: object) -> Value:
         message = f"its input has {x.rank + 1} axes with the batch"
         raise call.refusal(message, "an input of 4 axes: batch, channels, rows, columns")
     return x
-
-
-def _scale_factors(together: object, *by_axis: object) -> list[Any]:
-    """The factors by axis, as far as they are given: in one list, or each as an argument of its own."""
-    given = together or [each for each in by_axis if each is not None]
-    return list(given) if isinstance(given, list | tuple) else []
-
-
-@converts(
-    "upsample_nearest1d",
-    "upsample_nearest2d",
-    "_upsample_nearest_exact1d",
-    "_upsample_nearest_exact2d",
-    "upsample_linear1d",
-    "upsample_bilinear2d",
-)
-def upsample(
-    call: Call,
-    self: object = None,
-    output_size: object = None,
-    align_corners: bool = False,
-    scale_factors: object = None,
-    scales: object = None,
-    scales_h: object = None,
-    scales_w: object = None,
-    input: object = None,
-) -> Value:
-    x = call.value(input if input is not None else self)
-    factors = _scale_factors(scale_factors, scales, scales_h, scales_w)
-    return _nearest(call, x, factors) if "nearest" in call.op else _linear(call, x, factors, align_corners)
-
-
-def _nearest(call: Call, x: Value, factors: list[Any]) -> Value:
-    for axis, wanted in enumerate(call.shape[1:], start=1):
-        size = x.shape[axis]
-        # as PyTorch computes it, in float32
-        step = np.float32(1 / factors[axis - 1] if factors else np.float32(size) / np.float32(wanted))
-        places = (np.arange(wanted, dtype=np.float32) + np.float32(0.5 if "exact" in call.op else 0)) * step
-        chosen = np.minimum(np.floor(places).astype(np.int64), size - 1)
-        x = call.builder.nearest(x, axis, [int(index) for index in chosen])
-    return x
-
-
-def _linear(call: Call, x: Value, factors: list[Any], align_corners: bool) -> Value:
-    axes = [
-        Resampled.aligned_corners(size, wanted)
-        if align_corners
-        else Resampled.half_pixel(size, wanted, _step(call, size, wanted, factors[axis] if factors else None))
-        for axis, (size, wanted) in enumerate(zip(x.shape[1:], call.shape[1:], strict=True))
-    ]
-    for part in call.builder.steps_of(axes):
-        x = call.builder.resampled(x, part)
-    return x
-
-
-def _step(call: Call, size: int, wanted: int, factor: float | None) -> Fraction:
-    """Elements of an axis for one of the result: by a factor that is given, else by the sizes."""
-    step = Fraction(size, wanted) if factor is None else simple_step(size, wanted, factor)
-    if step is None:
-        message = f"its scale_factor {factor} is no simple fraction: each element has its own weights"
-        raise call.refusal(message, "a scale_factor such as 1.5, or size=")
-    return step

@@ -60,11 +60,10 @@ def model(
     )
     for output in made.graph.output:
         output.type.tensor_type.ClearField("shape")
+        if domains is None and output_type == 1:
+            output.type.Clear()  # which is inferred
     if domains is None:
         made = onnx.shape_inference.infer_shapes(made)
-    for output in made.graph.output:
-        if not output.type.tensor_type.HasField("shape"):
-            output.type.tensor_type.shape.SetInParent()
     return made
 
 

@@ -33,6 +33,10 @@ LEAST_GAIN = 0.25
 """The share of a raised target that the outputs must gain for more to be tried."""
 STEP_DB = 6.0
 """A bit, half the noise: so the target is raised where answers differ though the decibels are reached."""
+ROOMS = (2.0, 4.0)
+"""Times the headroom that is tried where the outputs do not reach their decibels."""
+ROOM_DB = 1.0
+"""What more room must gain."""
 MOST_STEPS = 4
 """How many: what differs then is as good as a tie."""
 
@@ -57,12 +61,36 @@ def quantised_network(
         progress("comparing the types with floating point")
         found = measured(fixed, calibration)
         return fixed, found if ranges is None else _with(found, Chosen(headrooms=ranges.headrooms))
-    search = _Search(reference, precision, calibration, any_weights, progress)
-    target_db = search.found().target_db
+    search, target_db = _searched(reference, precision, calibration, any_weights, progress)
     graph = search.graph(target_db)
     progress("comparing the chosen types with floating point")
     known = search.known_of(graph) or measured(graph, calibration)
     return graph, _with(known, Chosen(target_db=target_db, headrooms=search.ranges.headrooms))
+
+
+def _searched(
+    reference: Graph,
+    precision: Precision,
+    run: FloatRun,
+    any_weights: Collection[str],
+    progress: Progress,
+) -> tuple[_Search, float]:
+    """The search that reaches what is asked for, or comes nearest, and its target.
+
+    Where frames held out are clipped, wider types gain nothing: their resolution is traded for room.
+    """
+    best = _Search(reference, precision, run, any_weights, progress)
+    trial = best.found()
+    for room in ROOMS if precision.headroom is None else ():
+        reached = trial.quality
+        if reached.worst_db >= precision.output_db and reached.likely_agreement >= precision.agreement:
+            break
+        wider = _Search(reference, precision, run, any_weights, progress, room)
+        other = wider.found()
+        gained = other.quality.likely_agreement - reached.likely_agreement
+        if other.quality.worst_db > reached.worst_db + ROOM_DB and gained >= 0:
+            best, trial = wider, other
+    return best, trial.target_db
 
 
 def _with(found: Measured, chosen: Chosen) -> Measured:
@@ -97,13 +125,15 @@ class _Search:
         run: FloatRun,
         any_weights: Collection[str],
         progress: Progress,
+        room: float = 1.0,
     ) -> None:
+        """room: as of `ValueRanges`."""
         self.progress = progress
         self.reference = reference
         self.precision = precision
         self.run = run
         self.any_weights = any_weights
-        self.ranges = ValueRanges(run, precision.headroom)
+        self.ranges = ValueRanges(run, precision.headroom, room)
         self.made: list[_Trial] = []
         self._last: tuple[float, Graph] | None = None
         self._known: Measured | None = None

@@ -6,7 +6,6 @@ after   relu6 0.1 ... 6, conv2 -3.9 ... 3.6 with a headroom of 1.25
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -35,8 +34,6 @@ OF_FEW = 2 * HEADROOM
 """The headroom of fewer: another bit for what they have not shown."""
 USUAL_RANK = 16
 """The frame, from the loudest, that this is compared with, or the middle one of fewer."""
-COVERED = 128
-"""Frames whose loudest one shall be held, at the least, however few were given."""
 MOST_BY_FRAMES = 8.0
 """Three bits: no more are spent on what no frame showed."""
 
@@ -44,10 +41,11 @@ MOST_BY_FRAMES = 8.0
 class ValueRanges:
     """Types for the tensors and the weights of a network, by what its values are; each is looked for once."""
 
-    def __init__(self, run: FloatRun, headroom: float | None) -> None:
-        """headroom: of every tensor; None: each by how much frames differ."""
+    def __init__(self, run: FloatRun, headroom: float | None, room: float = 1.0) -> None:
+        """headroom: of every tensor; None: each by how much frames differ, and `room` times that."""
         self.headrooms = {
-            name: headroom_by_frames(run, name) if headroom is None else headroom for name in run.samples
+            name: room * headroom_by_frames(run, name) if headroom is None else headroom
+            for name in run.samples
         }
         self._tensors = _fits(run, self.headrooms)
         self._weights: dict[str, Fits] = {}
@@ -78,20 +76,15 @@ def headroom_by_frames(run: FloatRun, name: str) -> float:
     """How much of the range that frames showed a tensor's type is to hold, by how much frames differ in it.
 
     As far as the loudest frame is above the one of rank k, a louder one may be above that: one is in k times
-    as many frames, if loudness falls off as a power of its rank. Of few frames the power is carried further,
-    to COVERED of them.
+    as many frames, if loudness falls off as a power of its rank.
     """
     peaks = np.sort(run.peaks[name])[::-1]
     if len(peaks) < FEWEST_PEAKS:
         return OF_FEW
-    rank = min(len(peaks) // 2, USUAL_RANK)
-    loudest, usual = float(peaks[0]), float(peaks[rank])
-    if usual == 0.0:
+    loudest, usual = float(peaks[0]), float(peaks[min(len(peaks) // 2, USUAL_RANK)])
+    if loudest >= MOST_BY_FRAMES * usual:
         return HEADROOM if loudest == 0.0 else MOST_BY_FRAMES
-    times = max(rank, COVERED // len(peaks))
-    # powers come from logarithms, whose last bits are the machine's
-    grown: float = round((loudest / usual) ** (math.log(times) / math.log(rank)), 3)
-    return min(max(HEADROOM, grown), MOST_BY_FRAMES)
+    return max(HEADROOM, loudest / usual)
 
 
 def _fits(run: FloatRun, headrooms: Mapping[str, float]) -> dict[str, Fits]:

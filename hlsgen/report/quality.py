@@ -86,7 +86,7 @@ class Quality(Section):
     held_out: FramesAccuracy | None
     of_ranges: FramesAccuracy
     given_frames: Count = 0
-    summary: Texts = ()
+    summary: Texts
 
 
 def quantisation_figures(accuracy: Sequence[Accuracy]) -> tuple[TensorAccuracy, ...]:

@@ -24,6 +24,7 @@ LEFT_OUT = re.compile(
     "foldings_tried|weights|kernel|stage_interval_cycles|kernel_interval_cycles|ddr_cycles|ddr_bytes|binds|"
     "cells|px|rows|multipliers|fabric_pe|order|algorithm|arithmetic|chain|in_lanes|out_lanes|least_depth|"
     "smallest_depth|streamed_layers|chosen|kind|"
+    "judge|by|frames|read_frames|layers|outputs|ties|snr_db|agreement|snr_db_by_frame|variation_db|given_frames|"
     "ranges|schedule|why|tool_version|instructions|loops|cells|trips|reasons|warnings|errors_measured|depths"
 )
 """Keys that not every style or layer has, so that a report without them may be whole."""

@@ -137,7 +137,7 @@ def test_a_memory_budget_changes_no_weight(found: Any, folder: Path, trained: An
 
 
 def test_without_labels_the_outputs_of_floating_point_are_wanted(found: Any, folder: Path) -> None:
-    text = f'epochs, learning_rate = 8, 0.0005\ndef frames():\n    return np.load("{folder}/train_x.npy")\n'
+    text = f'epochs, learning_rate = 12, 0.001\ndef frames():\n    return np.load("{folder}/train_x.npy")\n'
     path = recipe(folder, "outputs", text)
     front = hlsgen.train(found, path, most=1)
     losses = front.rows[0].losses

@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("style", "widths"), [("shared", (4, 8)), ("tasks", (4, 8, 16))])
 def test_no_pair_that_keeps_the_metric_is_faster(folder: Path, style: str, widths: tuple[int, ...]) -> None:
-    found = hlsgen.quantise(hlsgen.load(folder / f"{style}.yaml"), widths=widths, uniform=(8,), loss=0.05)
+    found = hlsgen.quantise(hlsgen.load(folder / f"{style}.yaml"), widths=widths, uniform=(8,), loss=0.1)
     x, y = np.load(folder / "x.npy"), np.load(folder / "y.npy")
     keeping = []
     for default in widths:
@@ -63,7 +63,7 @@ def test_no_pair_that_keeps_the_metric_is_faster(folder: Path, style: str, width
             right = made.golden(x).argmax(1) == y
             groups = [np.delete(right[::2], np.arange(one, 80, 10)).mean() for one in range(10)]
             error = np.std(groups) * 3
-            if 1 - right[::2].mean() + 1.5 * error <= 0.05 + 1e-12:
+            if 1 - right[::2].mean() + 1.5 * error <= 0.1 + 1e-12:
                 keeping.append((made.estimate().frames_per_s, default, weights, right[1::2].mean()))
     best = max(keeping)
     chosen = found.chosen

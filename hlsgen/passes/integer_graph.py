@@ -11,7 +11,8 @@ then take casts into the layers that they read.
 What is not exact, because no quantiser says how it shall be rounded:
   functions, softmax  RESULT_BITS bits, unless a quantiser follows or they only select (table.SELECTING); what
                       they read is exact, or see requantise.INNER and ARGUMENT_BITS
-  averages            8 fraction bits more, unless a quantiser follows or the count is a power of two
+  averages            8 fraction bits more, unless a quantiser follows, the count is a power of two, or they
+                      are outputs, whose scale has the count
   slopes              SIGNIFICANT_BITS bits each, which are float32's; what they multiply is exact, or see
                       requantise.SLOPED
   biases              beside a power of two scale: exact up to BIAS_FINER fraction bits below the products,
@@ -55,6 +56,7 @@ from hlsgen.layers.thresholds import Thresholds
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.origins import Origin
+from hlsgen.passes.pools import counts_zeros, summed
 from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
 from hlsgen.passes.requantise import SLOPED, Emitter
 from hlsgen.passes.rewriting import merged
@@ -422,10 +424,11 @@ class _Typing:
             x = self._out.rising(x, layer.place)
             return replace(x.at(self._emit(layer, [x], None)), ends=x.ends)
         x = self._out.unlimited(x, layer.place)
-        if layer.function == "sum" or _counts_zeros(layer):
+        if layer.function == "sum" or counts_zeros(layer):
             x = self._out.linear(x, layer.place)
-        if layer.function == "average" and not x.is_plain:
-            layer, count = _summed(layer)
+        shown = all(at < 0 for _, at in self._readers[layer.name])  # an output, which is not to be coarser
+        if layer.function == "average" and (shown or not x.is_plain):
+            layer, count = summed(layer)
             x = replace(x, scale=x.scale / count)
         return x.at(self._emit(layer, [x], None))
 
@@ -488,22 +491,6 @@ class _Typing:
         slopes = nearly_each(np.asarray(layer.slopes, np.float64), SIGNIFICANT_BITS, room)
         made = self._emit(replace(layer, slopes=slopes.codes, slope_type=slopes.type), [x], None)
         return replace(made, scale=x.scale)
-
-
-def _counts_zeros(layer: Pool2d | GlobalPool) -> bool:
-    """Whether zeros outside the image take part in an average."""
-    if isinstance(layer, GlobalPool):
-        return False
-    return layer.divisor is not None or (layer.count_include_pad and any(layer.padding))
-
-
-def _summed(layer: Pool2d | GlobalPool) -> tuple[Pool2d | GlobalPool, int]:
-    """An average as a sum and what it must be divided by; itself and 1 if the windows differ."""
-    if isinstance(layer, GlobalPool):
-        return replace(layer, function="sum"), layer.pixels
-    if len(layer.distinct_counts) > 1:
-        return layer, 1
-    return replace(layer, divisor=1), layer.distinct_counts[0]
 
 
 def _alike(grids: list[Grid]) -> bool:

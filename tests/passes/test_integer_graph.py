@@ -222,10 +222,17 @@ def test_averages_of_codes_whose_scale_is_kept_are_sums() -> None:
     assert graph.layers[0].function == "sum"
 
 
-def test_averages_that_nothing_quantises_have_eight_bits_more() -> None:
+def test_averages_at_outputs_are_exact_sums_with_the_count_in_their_scale() -> None:
     net, x = start(0.25)
-    graph = assert_near(net, net.add("AveragePool", x, kernel_shape=[3, 3]), 4, 4, 4, error=0.25 * 2**-9)
-    assert graph.output.type.width == 16
+    graph = assert_near(net, net.add("AveragePool", x, kernel_shape=[3, 3]), 4, 4, 4, error=1e-12)
+    assert graph.output.type.width == 12 and graph.outputs[0].scale == pytest.approx(1 / 9)
+
+
+def test_averages_of_unequal_windows_have_eight_bits_more() -> None:
+    net, x = start(0.25)
+    y = net.add("AveragePool", x, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    graph = assert_near(net, y, 4, 6, 6, error=0.25 * 2**-9)
+    assert graph.output.type.fraction == 10
 
 
 def test_sums_over_axes() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import convolutions
 import hls4ml_layer
-import peers
 from conv_model import PUBLISHED
 from layer import Measurement, Missing
 from machine import DESIGNS
@@ -57,9 +58,9 @@ class Measured:
 def measure(effort: Effort, progress: Callable[[str], None] = lambda _: None) -> Measured:
     """All measurements, one after the other; C-simulation and hls4ml on conv_fixed16's weights and frames."""
     progress("naive C++ on one core")
-    naive = peers.naive_cpp(effort.float_)
+    naive = convolutions.naive_cpp(effort.float_)
     progress("PyTorch on all cores")
-    pytorch = peers.pytorch(effort.float_)
+    pytorch = convolutions.pytorch(effort.float_)
     design = hlsgen.load(DESIGNS / "conv_fixed16.yaml", board=PUBLISHED.board).given
     assert isinstance(design, ConvKernel)
     progress("C-simulation of conv_fixed16, fast headers")
@@ -77,9 +78,9 @@ def measure(effort: Effort, progress: Callable[[str], None] = lambda _: None) ->
 
 
 def csim(design: ConvKernel, headers: Headers, frames: int) -> Measurement | Missing:
-    """Multiply-accumulates a second of the emitted kernel, compiled for this machine, on one core.
+    """Multiply-accumulates a CPU second of the emitted kernel, compiled for this machine.
 
-    The best of CSIM_REPEATS runs. Missing if there is no compiler or a result is not golden's, bit for bit.
+    The CPU seconds are the whole process's, the best of CSIM_REPEATS runs. Missing if there is no compiler or a result is not golden's, bit for bit.
     """
     what = f"hlsgen C-simulation, {headers.value} ap headers"
     codes = design.codes(design.sample_frames(frames))
@@ -92,13 +93,16 @@ def csim(design: ConvKernel, headers: Headers, frames: int) -> Measurement | Mis
             before = children_cpu()
             compiled = compile_testbench(folder, design.name, executable, headers=headers)
             compile_cpu = children_cpu() - before
-            runs = [simulate(design.layer, executable, codes, folder) for _ in range(CSIM_REPEATS)]
+            runs, seconds = [], math.inf
+            for _ in range(CSIM_REPEATS):
+                before = children_cpu()
+                runs.append(simulate(design.layer, executable, codes, folder))
+                seconds = min(seconds, children_cpu() - before)
         except HlsgenError as failure:
             return Missing(what=what, reason=str(failure).split("\nfix:")[0].removeprefix("error: "))
     differing = compare(runs[-1].output, golden, design.layer.output_type).mismatches
     if differing:
         return Missing(what=what, reason=f"{differing} results differ from golden")
-    seconds = min(run.seconds for run in runs)
     return Measurement(
         what=what,
         value=design.layer.macs * frames / seconds,
@@ -107,6 +111,7 @@ def csim(design: ConvKernel, headers: Headers, frames: int) -> Measurement | Mis
         frames=frames,
         detail={
             "compile CPU s": compile_cpu,
+            "kernel wall s": min(run.seconds for run in runs),
             "compile wall s": compiled.seconds,
             "repeats": CSIM_REPEATS,
             "results equal to golden": int(golden.size),

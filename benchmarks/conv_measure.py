@@ -80,7 +80,8 @@ def measure(effort: Effort, progress: Callable[[str], None] = lambda _: None) ->
 def csim(design: ConvKernel, headers: Headers, frames: int) -> Measurement | Missing:
     """Multiply-accumulates a CPU second of the emitted kernel, compiled for this machine.
 
-    The CPU seconds are the whole process's, the best of CSIM_REPEATS runs. Missing if there is no compiler or a result is not golden's, bit for bit.
+    The CPU seconds are the whole process's, the best of CSIM_REPEATS runs. Missing if there is no compiler or
+    a result is not golden's, bit for bit.
     """
     what = f"hlsgen C-simulation, {headers.value} ap headers"
     codes = design.codes(design.sample_frames(frames))

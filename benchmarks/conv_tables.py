@@ -23,9 +23,7 @@ from rich.table import Table
 
 from hlsgen.search.placement import KINDS
 
-CSIM_NOTE = (
-    "C-simulation runs on a CPU: its time is never the FPGA's. hls4ml by CPU time, hlsgen by wall time."
-)
+CSIM_NOTE = "C-simulation runs on a CPU: its time is never the FPGA's. Both by the CPU time of their process."
 
 
 def figure_rows(models: Sequence[Modelled], measured: Measured) -> list[Row]:

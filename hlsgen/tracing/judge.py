@@ -51,7 +51,7 @@ def judged(
     progress("running the model in its framework")
     reading = style.reference or graph
     try:
-        theirs = original.layer_values([one for one in reading.origins if not one.joined])
+        theirs = original.layer_values(reading.origins)
         given = frozenset() if reading is not graph else frozenset(graph.tensors()) - style.own_types
         judge = _Judge(theirs, reading, graph, given)
         most = max(1, MOST_MACS // max(1, graph.macs))

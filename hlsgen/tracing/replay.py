@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from hlsgen.base.fixed import Codes, FixedType, Rounding
 from hlsgen.base.short_repr import Brief
 from hlsgen.layers.base import Layer
+from hlsgen.layers.softmax import ExponentialSum
 from hlsgen.layers.steps import Steps
+from hlsgen.layers.table import Table
 from hlsgen.model.ir import Graph
 from hlsgen.model.origins import Floats, FrameworkRun, Origin, positions
 
@@ -27,6 +29,8 @@ FLOAT_READING = 2.0**-11
 """The same of a network in floating point, of whose functions frameworks compute approximations."""
 OUTPUT_STEPS = 2.0**-14
 """Of an output's largest value: how far a design with the model's own types may be off."""
+FUNCTION_STEPS = 2.0**-12
+"""Of a function's largest value: how far its table or its straight pieces may be off (docs/layers.md)."""
 TIE_BITS = 10
 """Fraction bits below a result's step that tell how near to a tie an exact value is."""
 NEAR_TIE = 2.0**-6
@@ -119,6 +123,8 @@ class Replay:
         self._coarse: dict[str, Marks] = {}
         """Where a tensor whose type no quantiser of the model sets lost what the framework has."""
         self._types = {name: tensor.type for name, tensor in graph.tensors().items()}
+        self._before = dict(zip([one.name for one in graph.origins[1:]], graph.origins, strict=False))
+        """The tensor that the framework computes just before each."""
         self._shown: dict[str, list[Origin]] = {}
         for one in graph.origins:
             if not one.joined and one.name in theirs.layers:
@@ -155,8 +161,11 @@ class Replay:
         if not held.wrong.any():
             return
         apart = np.abs(held.ours - held.theirs)
-        within = self._fixed and not self._on_grid(held) and float(apart.max()) <= self._step(held)
-        if within or held.layer.name in self._given:
+        on_grid = not self._fixed or self._on_grid(held)
+        if not on_grid and isinstance(held.layer, Table | ExponentialSum):
+            if float(apart.max()) <= FUNCTION_STEPS * float(np.abs(held.theirs).max()):
+                return
+        elif held.layer.name in self._given or (not on_grid and float(apart.max()) <= self._step(held)):
             self._coarse[held.layer.name] = held.wrong
             return
         explained = self._tied(held) if self._fixed else _nudged(held)
@@ -207,12 +216,27 @@ class Replay:
             lost = self._coarse.get(name)
             if lost is not None and lost.shape == held.wrong.shape and (lost & held.wrong).any():
                 return False
+        if self._fixed_type(held).width <= 2 and self._signs_of_zero(held):
+            return True
         uneven = isinstance(held.layer, Steps)
         rare = uneven or self._fixed_type(held).width <= 2 or self._dyadic(held)
         if rare and not _rare(held.wrong):
             return False
         apart = np.abs(held.ours - held.theirs)[held.wrong]
         return uneven or (float(apart.max()) <= self._step(held) and self._near_ties(held))
+
+    def _signs_of_zero(self, held: _Held) -> bool:
+        """Whether the framework itself computed nothing but its rounding errors, whose signs these are."""
+        before = self._before.get(held.origin.name)
+        values = None if before is None else self._theirs.layers.get(before.name)
+        if values is None or values.shape != self._theirs.layers[held.origin.name].shape:
+            return False
+        tensor = _inverse(replace(held.origin, scale=(1.0,), shift=(0.0,)), values, held.wrong.shape)
+        if tensor is None:
+            return False
+        size = np.abs(tensor)
+        noise = size <= FLOAT_STEPS * size.max(axis=(0, 2, 3), keepdims=True)
+        return bool(noise[held.wrong].all())
 
     def _near_ties(self, held: _Held) -> bool:
         """Whether the exact values lie a rounding's distance from the framework's."""

@@ -10,7 +10,7 @@ TARGET ?= hw
 TORCH  := 2.13.0
 TO     ?= xclbin
 
-.PHONY: help demo bitstream test test-all test-networks test-machines check golden site bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-large bench-clocks bench-peers bench-schedule bench-memory bench-splits gallery clean
+.PHONY: help demo bitstream test test-all test-networks test-machines check golden site bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-large bench-clocks bench-peers bench-schedule bench-memory bench-splits fuzz gallery clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make bitstream DESIGN=designs/conv.yaml BOARD=u200 [TARGET=hw_emu] [PLATFORM=...] [TO=all]  build it and synthesise"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-peers  benchmarks/peers.py: networks in 8 bits on both boards beside what others measured"
 	@echo "make bench-predict   benchmarks/predict.py: the cost model's errors against published results"
 	@echo "make bench-memory  benchmarks/rematerialise.py: training under memory budgets beside PyTorch's own checkpoints"
+	@echo "make fuzz    benchmarks/fuzz.py: 10,000 random models, each judged by its framework; goes on where it stopped"
 	@echo "make gallery [MODELS=FOLDER] [GALLERY=OPTIONS]  benchmarks/gallery.py: ten known networks, the tables of docs/gallery.md"
 	@echo "make bench-splits  benchmarks/splits.py: frames or layers over several devices, measured, and a card, modelled"
 	@echo "make bench-schedule SOLUTIONS=DIR  benchmarks/schedule.py: II, depth and chains beside those that Vitis HLS reports,"
@@ -109,6 +110,9 @@ bench-peers: $(VENV)/test.stamp
 bench-memory: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/rematerialise.py
 	$(BIN)/python benchmarks/pipeline.py
+
+fuzz: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/fuzz.py
 
 bench-splits: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/splits.py

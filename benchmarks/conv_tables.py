@@ -21,7 +21,7 @@ from machine import reason
 from rich.markup import escape
 from rich.table import Table
 
-from hlsgen.search.placement import KINDS
+from hlsgen.search.board_limits import KINDS
 
 CSIM_NOTE = "C-simulation runs on a CPU: its time is never the FPGA's. Both by the CPU time of their process."
 

@@ -468,7 +468,7 @@ def main() -> None:
         return
     work = [(path, root) for root in _checkouts(given.folder, given.only) for path in _designs(root)]
     with ThreadPoolExecutor(given.jobs) as pool:
-        results = list(pool.map(lambda item: _said(item[0], _in_child(*item, given.limit)), work))
+        results = list(pool.map(lambda item: _said(item[0], _in_child(item[0], item[1], given.limit)), work))
     rows = distinct(
         {**row, "part": result["part"], "clock_ns": result["clock_ns"]}
         for result in results

@@ -17,7 +17,7 @@ from hlsgen.api.scheduling import schedule_emitted
 from hlsgen.base.earlier_builds import earlier_builds, has_results
 from hlsgen.base.errors import EmissionError
 from hlsgen.base.fixed import Codes
-from hlsgen.base.output import MARK, overwrite_files, replacing, write_files
+from hlsgen.base.output import MARK, others_at_work, overwrite_files, replacing, write_files
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.base.short_repr import Brief, lines
@@ -190,7 +190,7 @@ def build(
     given = Stimulus.of(design, frames, input_file, progress)
     inputs, golden = given.inputs, given.golden
     said = _judged(design, given, judge, progress)
-    earlier, scratch = earlier_builds(folder), Scratch()
+    earlier, scratch, others = earlier_builds(folder), Scratch(), others_at_work(folder)
     with scratch.kept_on_success(), replacing(folder) as fresh:
         progress("emitting")
         plan = design.style.plan(inputs, golden)
@@ -237,6 +237,8 @@ def build(
         f"{one} is the earlier build: it has results of the vendor's tools, and other sources"
         for one in sorted(earlier_builds(folder) - earlier)
     ]
+    if others:
+        notes.append(f"another build into {folder} was at work: the one that ended last is there")
     if has_results(folder):
         synthesised, read = read_back(folder)
         report = replace(report, synthesised=tuple(synthesised))

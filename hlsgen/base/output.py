@@ -194,6 +194,25 @@ def _remove(fresh: Path) -> None:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
+def others_at_work(target: Path) -> bool:
+    """Whether another build into `target` is at work; False too where the file system has no locks."""
+    target = Path(os.path.abspath(target))
+    if not target.parent.is_dir():
+        return False
+    for left in target.parent.iterdir():
+        if left.name.startswith(_prefix(target)) and left != _aside(target) and left.is_dir():
+            try:
+                with _locked(left, wait=False):
+                    pass
+            except _NoLocksError:
+                return False
+            except BlockingIOError:
+                return True
+            except FileNotFoundError:  # it has just ended
+                continue
+    return False
+
+
 class _NoLocksError(BlockingIOError):
     """The file system has no locks."""
 

@@ -78,13 +78,13 @@ def executable_in(scratch: Path, build: Path, name: str, headers: str) -> Path:
 
 
 @contextmanager
-def scratch_errors() -> Iterator[None]:
+def scratch_errors(who: str = "C-simulation") -> Iterator[None]:
     """OSErrors of the block, which works in a temporary folder, as a ToolError."""
     try:
         yield
     except OSError as error:
         raise ToolError(
-            f"error: C-simulation cannot use the temporary folder: {error.strerror or error}\n"
+            f"error: {who} cannot use the temporary folder: {error.strerror or error}\n"
             "fix: free some space there, or let TMPDIR name another folder"
         ) from None
 

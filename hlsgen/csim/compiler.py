@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import re
@@ -141,6 +142,10 @@ def compiling(
         yield Compilation(command=command, out=out, process=process, start=start)
 
 
+FULL = re.compile(os.strerror(errno.ENOSPC), re.IGNORECASE)
+"""What compilers say of a full disk."""
+
+
 def errors_first(text: str) -> list[str]:
     """The lines that a compiler printed, those that say an error before all others."""
     lines = text.splitlines()
@@ -167,6 +172,11 @@ class Compilation:
                 f"error: {compiler} did not finish in {COMPILE_SECONDS} s\nfix: a smaller folding"
             ) from None
         fix = "fix: check that it is a working C++14 compiler (CXX chooses another one)"
+        if FULL.search(errors):
+            raise ToolError(
+                f"error: {compiler} found no space left in {self.out.parent}\n"
+                "fix: free some space there, or let TMPDIR name another folder"
+            )
         if self.process.returncode:
             shown = "\n".join(errors_first(errors)[:ERROR_LINES]) or "it printed nothing"
             raise ToolError(f"error: {compiler} ended with status {self.process.returncode}:\n{shown}\n{fix}")

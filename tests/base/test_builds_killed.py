@@ -139,6 +139,16 @@ def test_two_builds_of_one_target_at_once(place: Path, built: Path) -> None:
     assert tree(place / "build") == tree(built / "build")
 
 
+def test_a_build_says_that_another_one_is_at_work(place: Path, built: Path) -> None:
+    process = started(place, SLEEPING)
+    try:
+        done = subprocess.run([*HLSGEN, "build", "small.yaml"], cwd=place, capture_output=True, text=True)
+    finally:
+        process.kill()
+        process.communicate()
+    assert done.returncode == 0 and "was at work: the one that ended last is there" in done.stderr
+
+
 def test_the_same_design_gives_the_same_bytes(tmp_path: Path, built: Path) -> None:
     elsewhere = tmp_path / "an other place"
     elsewhere.mkdir()

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import hlsgen
+from hlsgen.base.errors import ToolError
+from hlsgen.csim.compiler import errors_first
 from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
@@ -18,6 +21,7 @@ from tests.support.header_programs import compile_program, reference_include, ru
 from tests.support.host_builds import built, compile_against_stand_in
 from tests.support.kernels import assert_exact, conv
 from tests.support.pipelines import assert_layers_exact
+from tests.support.small_design import DESIGN
 from tests.support.type_combinations import layers_of_any_types, weighted_layers
 
 needs_clang = pytest.mark.skipif(shutil.which("clang++") is None, reason="clang++ is not installed")
@@ -102,3 +106,22 @@ def test_the_sanitizer_would_see_it(tmp_path: Path) -> None:
     source = "int main(int argc, char **) { int x = 2147483647; x += argc; return x == 0; }\n"
     program = compile_program(tmp_path, "overflow", source, *UNDEFINED.split())
     assert "signed integer overflow" in run(program).stderr
+
+
+def test_a_full_disk_is_no_fault_of_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "/tmp/ccx.s: fatal error: error writing to /tmp/ccx.s: No space left on device"
+    monkeypatch.setenv("CXX", str(compiler_script(tmp_path, f'echo "{said}" >&2\nexit 1')))
+    (tmp_path / "small.yaml").write_text(DESIGN)
+    with pytest.raises(ToolError, match="(?s)found no space left in .*TMPDIR"):
+        hlsgen.load(tmp_path / "small.yaml").build(tmp_path / "b", schedule=False)
+
+
+def test_errors_of_a_compiler_are_shown_first() -> None:
+    lines = [
+        "a.h: In function",
+        "a.h:3: warning: w",
+        "a.h:4:1: error: wrong",
+        "note: n",
+        "b: fatal error: gone",
+    ]
+    assert errors_first("\n".join(lines)) == [lines[2], lines[4], lines[0], lines[1], lines[3]]

@@ -158,3 +158,38 @@ def test_another_rounding_of_a_quantiser_is_no_tie() -> None:
                 layers.append(replace(one, result_type=wrong) if one.name == layer.name else one)
         with pytest.raises(JudgeError, match="departs first in"):
             judgement(hlsgen.Design(replace(style, graph=graph.with_layers(layers))))
+
+
+def test_a_channel_far_below_the_others_is_judged_by_its_own_size() -> None:
+    """Before a sign: its batch norm has a scale of 1e-8 and a shift of 1e-6, beside others of 1."""
+    pytest.importorskip("qonnx", reason="needs qonnx: pip install 'hlsgen[onnx]'")
+    from hlsgen.layers.thresholds import Thresholds
+    from tests.support.frontends.onnx_networks import Net
+
+    net = Net((8,))
+    x = net.quant("x", np.float32(0.25), bits=4)
+    scale, shift = np.ones(8), np.linspace(-0.4, 0.3, 8)
+    scale[3], shift[3] = 1e-8, 1e-6
+    y = net.add("Add", f"{net.add('Mul', f'{x} {net.constant(scale)}')} {net.constant(shift)}")
+    y = net.add("BipolarQuant", f"{y} {net.constant(1.0)}", domain="qonnx.custom_op.general")
+    weights = net.integers(np.random.default_rng(0).integers(-3, 4, (8, 3)), 0.5)
+    design = hlsgen.from_onnx(net.qonnx(net.add("MatMul", f"{y} {weights}"), (3,)), batch=16, board="zcu102")
+    assert judgement(design, 16).verdict == "exact"
+    style: Any = design.given
+    graph = style.graph
+    sign = next(one for one in graph.layers if one.output_type.width == 1)
+    if isinstance(sign, Thresholds):
+        thresholds = sign.thresholds.copy()
+        thresholds[3] = thresholds[4]
+        wrong: Any = replace(sign, thresholds=thresholds)
+    else:
+        bias = np.asarray(sign.bias_codes).copy()
+        bias[3] = -1 << 20
+        wrong = replace(sign, bias=bias)
+    broken = hlsgen.Design(
+        replace(
+            style, graph=graph.with_layers(wrong if one.name == sign.name else one for one in graph.layers)
+        )
+    )
+    with pytest.raises(JudgeError, match="BipolarQuant"):
+        judgement(broken, 16)

@@ -10,6 +10,7 @@ of TensorFlow.
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import os
 import sys
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import DesignError, ToolError
+from hlsgen.base.scratch import scratch_errors
 from hlsgen.frontends.qkeras.budget import limited_weights
 from hlsgen.frontends.qkeras.calls import is_model
 from hlsgen.frontends.qkeras.dense_batchnorm import dense_batchnorm
@@ -219,6 +221,9 @@ def _loading(file: KerasFile) -> Iterator[None]:
     except DesignError:
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            with scratch_errors("Keras"):
+                raise
         fix = 'a file written by model.save("model.h5") with the installed versions of Keras and QKeras'
         raise problem(f"{file.path}: Keras cannot load the model: {said(error)}", fix) from None
 

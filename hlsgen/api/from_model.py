@@ -17,7 +17,7 @@ from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.designfile.margins import Margin
 from hlsgen.designfile.precision_grammar import Given, precision_of
 from hlsgen.loading.arguments import input_shapes
-from hlsgen.loading.frameworks import Original, Source, graph_of
+from hlsgen.loading.frameworks import Original, Source, graph_of, with_original
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.precision import to_nearest
 from hlsgen.styles.network_style import NetworkStyle
@@ -225,7 +225,7 @@ def from_onnx(
 
 def _design(framework: str, source: Source, style: NetworkStyle[Any]) -> Design:
     """The design, which knows the model that it was made from: `Design.trace` runs it."""
-    return Design(replace(style, original=Original(framework=framework, source=source)))
+    return Design(with_original(style, Original(framework=framework, source=source)))
 
 
 def _wished_input(precision: Given) -> FixedType | None:

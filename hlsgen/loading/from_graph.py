@@ -126,7 +126,7 @@ def from_float(
     graph: Graph, options: Options, source: str, *, progress: Progress = silent
 ) -> NetworkStyle[Any]:
     """A network in floating point -> a design: batch norms folded, types chosen."""
-    reference = run_passes(graph, FLOAT_PASSES)
+    read, reference = graph, run_passes(graph, FLOAT_PASSES)
     frames = _calibration(reference, options.calibration)
     precision = options.precision
     if precision is None and frames is None:
@@ -156,7 +156,13 @@ def from_float(
         else:
             graph = single_precision(reference, shared="shared" in options.styles)
         return _design(
-            graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
+            graph,
+            options,
+            source,
+            constraints=constraints,
+            reference=reference,
+            as_read=read,
+            samples=frames or {},
         )
     if not asked.mixes_half:
         graph = reference = even_signs(reference, {*any_weights, *_of_given_types(asked, reference)})
@@ -173,6 +179,7 @@ def from_float(
         source,
         constraints=constraints,
         reference=reference,
+        as_read=read,
         accuracy=known.accuracy if known else (),
         reached=known.reached if known else None,
         precision=asked,
@@ -327,7 +334,13 @@ def from_fixed(
     fixed = for_any_weights(fixed, constraints.weights.any_weights(fixed))
     frames = _calibration(fixed, options.calibration)
     return _design(
-        fixed, options, source, constraints=constraints, samples=frames or {}, given_types=given_types
+        fixed,
+        options,
+        source,
+        constraints=constraints,
+        as_read=graph,
+        samples=frames or {},
+        given_types=given_types,
     )
 
 

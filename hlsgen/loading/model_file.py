@@ -18,7 +18,7 @@ from hlsgen.designfile.layers_file import LayersFile, read_layers_file
 from hlsgen.designfile.model_schema import ModelFile, NetworkFile
 from hlsgen.designfile.precision_grammar import Written, section_of
 from hlsgen.designfile.schema_values import SampleFile, Samples
-from hlsgen.loading.frameworks import FRAMEWORKS, Original, Source, graph_of
+from hlsgen.loading.frameworks import FRAMEWORKS, Original, Source, graph_of, with_original
 from hlsgen.loading.from_graph import Options, from_fixed, from_float
 from hlsgen.loading.layer_file import board_problems
 from hlsgen.loading.network_wishes import wishes
@@ -115,12 +115,12 @@ def _network(
         options = replace(options, calibration=_given(frames))
         default = file.precision.default if isinstance(file.precision.default, FixedType) else None
         style = from_fixed(graph, options, path.name, given_types=given_types, default_type=default)
-        return replace(style, original=original)
+        return with_original(style, original)
     options = _with_calibration(options, file, document, graph, frames)
     with _at(at_precision and document.place(("precision",))):
         options = replace(options, precision=_precision(file))
         style = from_float(graph, options, path.name, progress=progress)
-    return replace(style, original=original)
+    return with_original(style, original)
 
 
 def _read(path: Path, board: str | None) -> tuple[NetworkFile, Document, Board]:

@@ -73,6 +73,7 @@ class NetworkStyle(Style[N]):
     search found, if it chose the hardware. judging: what the design says its answers are judged by. styles:
     those that were compared, if that chose this one.
     original: the model as its framework has it; None: there is none, or it was left behind by pickling.
+    as_read: the graph as its frontend read it, before anything is fused; None as of `original`.
     """
 
     subject: ClassVar[str]
@@ -91,10 +92,11 @@ class NetworkStyle(Style[N]):
     judging: Judging = field(default_factory=Judging)
     styles: tuple[StyleFigures, ...] = ()
     original: FrameworkModel | None = field(default=None, repr=False, compare=False)
+    as_read: Graph | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the framework's model, whose class another process need not have."""
-        return {**vars(self), "original": None}
+        """All but the framework's model, whose class another process need not have, and what was read."""
+        return {**vars(self), "original": None, "as_read": None}
 
     def estimated(self, kind: type[Estimated]) -> Estimated:
         """The modelled figures of the network, as its style has them."""
@@ -156,6 +158,7 @@ class NetworkStyle(Style[N]):
             graph=graph,
             reference=other.reference,
             original=other.original,
+            as_read=other.as_read,
             accuracy=(),
             reached=None,
             chosen=chosen,

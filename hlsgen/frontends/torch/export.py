@@ -33,21 +33,28 @@ class Program:
     """What an exported model is.
 
     nodes: in an order of computation. inputs: the placeholders of the model's inputs. constants: its
-    parameters and buffers by placeholder. outputs: (name, node) in the order in which the model gives them.
-    batch: the symbol of the number of frames.
+    parameters and buffers by placeholder, and `paths` what the model calls them. outputs: (name, node) in the
+    order in which the model gives them. batch: the symbol of the number of frames.
     """
 
     nodes: tuple[fx.Node, ...]
     inputs: tuple[fx.Node, ...]
     constants: dict[fx.Node, torch.Tensor]
+    paths: dict[fx.Node, str]
     outputs: tuple[tuple[str, object], ...]
     batch: Any
 
 
 def exported(
-    model: nn.Module, input_shapes: Sequence[tuple[int, ...]], place: Place | None = None
+    model: nn.Module,
+    input_shapes: Sequence[tuple[int, ...]],
+    place: Place | None = None,
+    *,
+    as_written: bool = False,
 ) -> Program:
     """The model in evaluation mode as a program; input_shapes are without the batch.
+
+    as_written: with the operations of the model's author: flatten and relu_ in place, not view and relu.
 
     Raises DesignError: it takes another number of inputs, it fails on such inputs, it cannot be exported
     (control flow that depends on values, a fixed number of frames), it changes its own buffers.
@@ -67,9 +74,10 @@ def exported(
     try:
         with torch.no_grad(), _quiet():
             program = torch.export.export(model, examples, dynamic_shapes=shapes, strict=False)
-            # nothing in place any more, and every operation in the form that layers.py and the others know
-            program = program.run_decompositions({})
-            restored(program.graph)
+            if not as_written:
+                # nothing in place any more, and every operation as layers.py and the others know it
+                program = program.run_decompositions({})
+                restored(program.graph)
     except Exception as error:
         failure = _model_failure(model, examples, place) or _recurrent_failure(model, place)
         raise (failure or _export_failure(error, place)) from error
@@ -214,9 +222,7 @@ def _program(program: torch.export.ExportedProgram, place: Place | None) -> Prog
     held = program.state_dict | program.constants
     names = signature.inputs_to_parameters | signature.inputs_to_buffers
     names = names | signature.inputs_to_lifted_tensor_constants
-    constants = {
-        nodes[placeholder]: held[target] for placeholder, target in names.items() if placeholder in nodes
-    }
+    paths = {nodes[placeholder]: target for placeholder, target in names.items() if placeholder in nodes}
     inputs = tuple(nodes[name] for name in signature.user_inputs if isinstance(name, str))
     given = [node for node in inputs if isinstance(node.meta.get("val"), torch.Tensor)]
     (output,) = [node for node in program.graph.nodes if node.op == "output"]
@@ -234,7 +240,8 @@ def _program(program: torch.export.ExportedProgram, place: Place | None) -> Prog
     return Program(
         nodes=tuple(program.graph.nodes),
         inputs=tuple(given),
-        constants=constants,
+        constants={node: held[target] for node, target in paths.items()},
+        paths=paths,
         outputs=tuple(named_results(tree)),
         batch=given[0].meta["val"].shape[0],
     )

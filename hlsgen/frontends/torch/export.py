@@ -17,6 +17,7 @@ from typing import Any
 
 from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.frontends.builder.limits import shape_problem
+from hlsgen.frontends.torch.alternatives import BEFORE
 from hlsgen.frontends.torch.package import fx, nn, torch
 from hlsgen.frontends.torch.patterns import restored
 from hlsgen.frontends.torch.tensors import tensor_problems
@@ -24,6 +25,8 @@ from hlsgen.frontends.torch.tensors import tensor_problems
 EXAMPLE_FRAMES = 2
 """Frames that the model is traced with; their number is a symbol, and no shape depends on it."""
 TORCH_FOLDER = str(Path(torch.__file__).parent)
+EMBEDDINGS = (nn.Embedding, nn.EmbeddingBag)
+"""Modules that take indices, which no input of a design is."""
 LONGEST_QUOTE = 300
 """Letters of what PyTorch says that a message quotes."""
 
@@ -136,6 +139,8 @@ def _model_failure(
         sizes = ", ".join(" x ".join(str(size) for size in example.shape[1:]) for example in examples)
         message = f"the model fails on inputs of {sizes} (without the batch): {_quoted(error)}"
         fix = _shapes_that_run(model, examples) or "the shapes that the model is made for, or mend the model"
+        if "indices" in str(error) and any(isinstance(one, EMBEDDINGS) for one in model.modules()):
+            fix = BEFORE
         if isinstance(model, fx.GraphModule):
             fix = "the module itself, or export it with dynamic_shapes whose first axis is a Dim: the batch"
         return _error(message, fix, _user_place(error) or place)

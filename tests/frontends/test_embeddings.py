@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import hlsgen
+from tests.support.frontends.keras_models import WARNINGS, packages
 
+pytestmark = WARNINGS
 BEFORE = "compute it before, and give the model its result as an input"
 TYPE = "fixed<24,8>"
 
@@ -42,14 +44,12 @@ def test_pytorch(cast: bool) -> None:
 
 
 def test_keras() -> None:
-    pytest.importorskip("qkeras", reason="qkeras is not installed")
-    import tf_keras
-
-    layers = tf_keras.layers
+    keras = packages().keras
+    layers = keras.layers
     table, rest = layers.Embedding(20, 4), layers.Conv1D(8, 3)
-    model = tf_keras.Sequential([layers.Input((16,)), table, rest])
+    model = keras.Sequential([layers.Input((16,)), table, rest])
     assert BEFORE in refused(lambda: hlsgen.from_qkeras(model, precision=TYPE))
-    after = tf_keras.Sequential([layers.Input((16, 4)), rest])
+    after = keras.Sequential([layers.Input((16, 4)), rest])
     words = np.arange(16)[None]
     found = hlsgen.from_qkeras(after, precision=TYPE).golden(np.asarray(table(words)))
     np.testing.assert_allclose(found, model.predict(words, verbose=0), atol=1e-3)

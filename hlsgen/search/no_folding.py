@@ -17,7 +17,6 @@ from hlsgen.search.candidates import every_folding, fixed_keys
 from hlsgen.targets.board import Board
 
 CONSTANT = LayerWeightConstraints(place="constant")
-IN_SOURCE = "weights: constant, no storage"
 NO_ADDERS: Mapping[str, object] = {"multipliers": "auto"}
 
 
@@ -63,7 +62,9 @@ def _without_adders(
         return NoFit(message, _said(changes))
     changes = _changes(layer, board, constraints, CONSTANT, wishes, adders)
     if changes is not None:
-        return NoFit(message, " and ".join([IN_SOURCE, *([_said(changes)] if changes else [])]))
+        steps = ["weights: constant"] if own.place != "constant" else []
+        steps += ["no storage"] if own.storage != "auto" else []
+        return NoFit(message, " and ".join([*steps, *([_said(changes)] if changes else [])]))
     return NoFit(
         f"{layer.name}: with multipliers: constants it takes more than {board.title} and its streams have",
         _said(_changes(layer, board, constraints, own, wishes, {}) or NO_ADDERS),

@@ -175,7 +175,7 @@ class _Calls:
         return list(dict.fromkeys(self._of_node.get(one, one.name) for one in outer))
 
     def _name(self, call: _Call, result: str) -> str:
-        """That of the module, of its second call conv@1; of an operation that of its result."""
+        """The name of a call: the module's, of its second call conv@1; of an operation that of its result."""
         wish = result.partition("@")[0].replace(".", "_").strip("_")
         if call.path is not None:
             wish = self._names[call.path]

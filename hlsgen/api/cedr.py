@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from hlsgen.api.design import Design
-from hlsgen.api.project import Stimulus
-from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.errors import DesignError
 from hlsgen.base.output import replacing, write_files
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.cedr import run_alone
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.emit.cedr import calls_of, cedr_files
 from hlsgen.lint import lint_emitted
+from hlsgen.model.documents import ModelDocument
+from hlsgen.model.graph_documents import graph_document
+from hlsgen.passes.single_precision import refused_by_kernels
 from hlsgen.styles.layerwise import LayerwiseNetwork
+from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.style import Style
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,27 +44,29 @@ def build_cedr(
 ) -> CedrApplication:
     """The application in `folder`, with the network's kernels beside it, which appears when all is well.
 
-    Raises DesignError: the design is of another style, or in floating point. MismatchError: a result is not
-    golden's. ToolError: make or the compiler fails. OutputError: the folder cannot be written.
+    A design of another style gives its network: layers that are no calls become kernels of style tasks.
+
+    Raises DesignError: that style has no kernel for a layer, or none that fits. MismatchError: a result
+    differs from golden. ToolError: make or the compiler fails. OutputError: the folder cannot be written.
     """
-    style = design.given
-    if not isinstance(style, LayerwiseNetwork) or style.graph.input.is_float:
-        message = (
-            f"{design.name} is no network of style: tasks in fixed point, which an application of CEDR is"
-        )
-        fix = "write style: tasks in the design, and precision: auto or a type such as fixed<16,6>"
-        raise DesignError(Problem(message=message, fix=fix))
-    design.choose(progress)
-    chosen = design.style
-    assert isinstance(chosen, LayerwiseNetwork)
-    given = Stimulus.of(design, frames, input_file, progress)
+    network = _as_tasks(design.given)
+    network.choose(progress)
+    sampled = design.given.sampled(frames, file=input_file)
+    progress(f"computing golden for {len(next(iter(sampled.codes.values())))} frames")
+    golden = network.counted_golden(sampled.codes).tensors
+    document = model_document(design.given)
     progress("emitting")
-    plan = chosen.plan(given.inputs, given.golden)
+    plan = network.plan(sampled.codes, golden)
     lint_emitted(plan)
     plan |= cedr_files(
-        chosen.hardware, chosen.graph, name=design.name, source=design.source, clock_mhz=design.clock_mhz
+        network.hardware,
+        network.graph,
+        document,
+        name=design.name,
+        source=design.source,
+        clock_mhz=design.clock_mhz,
     )
-    called = calls_of(chosen.graph)
+    called = calls_of(network.graph)
     said = ""
     with replacing(folder) as fresh:
         write_files(fresh, plan)
@@ -68,7 +76,27 @@ def build_cedr(
     return CedrApplication(
         folder=folder,
         calls={name: one.conv_calls + one.zip_calls + one.gemm_calls for name, one in called.items()},
-        on_cpu=tuple(layer.name for layer in chosen.graph.layers if layer.name not in called),
-        frames=len(next(iter(given.inputs.values()))),
+        on_cpu=tuple(layer.name for layer in network.graph.layers if layer.name not in called),
+        frames=len(next(iter(sampled.codes.values()))),
         said=said,
     )
+
+
+def model_document(style: Style[Any]) -> ModelDocument:
+    """The model of a design as its framework has it; else its layers as they were read or written."""
+    modules = None if style.original is None else style.original.modules()
+    as_read = style.as_read if isinstance(style, NetworkStyle) else None
+    return modules or graph_document(as_read or style.graph)
+
+
+def _as_tasks(style: Style[Any]) -> LayerwiseNetwork:
+    """The network of a design with a kernel for each layer, whatever its own style."""
+    if isinstance(style, LayerwiseNetwork):
+        return style
+    lacking = refused_by_kernels(style.graph) if any(one.is_float for one in style.graph.layers) else []
+    if lacking:
+        raise DesignError(lacking)
+    kind = NetworkStyle if isinstance(style, NetworkStyle) else Style
+    own = {one.name: getattr(style, one.name) for one in fields(kind)}
+    own |= {"chosen": None, "constraints": NetworkConstraints()}
+    return LayerwiseNetwork(**own)

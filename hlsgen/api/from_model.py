@@ -17,7 +17,7 @@ from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.designfile.margins import Margin
 from hlsgen.designfile.precision_grammar import Given, precision_of
 from hlsgen.loading.arguments import input_shapes
-from hlsgen.loading.frameworks import Original, Source, graph_of
+from hlsgen.loading.frameworks import Original, Source, graph_of, with_original
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.precision import to_nearest
 from hlsgen.styles.network_style import NetworkStyle
@@ -109,8 +109,9 @@ def from_qkeras(
     """A QKeras model (or its file) -> a design with just its quantizers' types. x and y are NHWC, as its own.
 
     precision={"input": type}: of inputs that no quantizer reads first, else fixed<16,6>; "default" and
-    "weights": the types of layers without quantizers beside layers that have some. A plain model of Keras, 2
-    or 3, is quantised as `from_torch` does. weights: the file of them beside a .json file.
+    "weights": the types of layers without quantizers beside layers that have some; {"conv1": {"output":
+    type}} and "accumulator": types in place of the quantizers', which is said as a warning. A plain model of
+    Keras, 2 or 3, is quantised as `from_torch` does. weights: the file of them beside a .json file.
     Raises DesignError as `from_torch` does.
 
     Example:
@@ -152,9 +153,8 @@ def from_qkeras(
     graph = graph_of("qkeras", source)
     if not graph.input.is_float and isinstance(wished.default, FixedType):
         # the frontend has used the default for what has no quantizer
-        ends = {"input": wished.input, "output": wished.output}
-        given = {key: type_ for key, type_ in ends.items() if type_ is not None} or None
-        options, default = replace(options, precision=given), wished.default
+        default = wished.default
+        options = replace(options, precision=replace(wished, default="auto", weights=None))
     made = from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default)
     return _design("qkeras", source, made)
 
@@ -180,7 +180,8 @@ def from_onnx(
     input_shape: without the batch, of a model that leaves sizes open; several inputs: a list of shapes, or a
     mapping by name of those that are open. What is mended or doubtful in a model is said as a warning.
     precision of a quantised model: {"input": type}, of inputs that it computes with before it quantises them;
-    {"output": type}, of its outputs, which are exact or have 16 bits below their step by default.
+    {"output": type}, of its outputs, which are exact or have 16 bits below their step by default;
+    {"conv1": {"output": type}} and "accumulator", in place of the model's, which is said as a warning.
     Raises DesignError as `from_torch` does.
 
     Example:
@@ -225,7 +226,7 @@ def from_onnx(
 
 def _design(framework: str, source: Source, style: NetworkStyle[Any]) -> Design:
     """The design, which knows the model that it was made from: `Design.trace` runs it."""
-    return Design(replace(style, original=Original(framework=framework, source=source)))
+    return Design(with_original(style, Original(framework=framework, source=source)))
 
 
 def _wished_input(precision: Given) -> FixedType | None:

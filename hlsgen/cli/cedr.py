@@ -25,7 +25,7 @@ def cedr(
     output: Path | None,
     no_run: bool,
 ) -> None:
-    """Write DESIGN, a network of style: tasks, as an application of CEDR; run it alone."""
+    """Write DESIGN, a network or a layer, as an application of CEDR; run it alone."""
     with reporting(as_json):
         from hlsgen.api.cedr import build_cedr
 

@@ -409,7 +409,8 @@ def _combined(entry: Layer) -> list[Mistake]:
         given = [key for key in ORDERS if getattr(entry, key) is not None]
         if len(given) != 1:
             what = "needs" if not given else f"has {' and '.join(given)}, but takes"
-            return [Mistake(message=f"{what} one of {', '.join(ORDERS)}", fix="for example `upsample: 2`")]
+            fix = f"leave {', '.join(given[1:])} out" if given else "for example `upsample: 2`"
+            return [Mistake(message=f"{what} one of {', '.join(ORDERS)}", fix=fix)]
     return []
 
 

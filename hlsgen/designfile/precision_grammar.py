@@ -310,19 +310,24 @@ def _label(mistake: Mistake) -> str:
     return "".join(f"{name}: " for name in names) + (f"`{label_of(mistake.at)}` " if mistake.at else "")
 
 
-def input_type_of(given: Given) -> FixedType | None:
-    """The type of inputs that `precision=` says of a network which brings its own types; None: it says none.
+OWN_KEYS = "precision of it says types of inputs, outputs, layers and accumulators"
 
-    Raises DesignError: it says more than the types of inputs and outputs, or no type.
+
+def overrides_of(precision: Precision) -> Precision:
+    """What is said of a network that brings its own types, which may be types alone.
+
+    Raises DesignError: it says more than types of inputs, outputs, layers and accumulators.
     """
-    if given is None:
-        return None
-    asked = precision_of(given)
-    ends = (asked.input, asked.output)
-    fixed = all(one is None or isinstance(one, FixedType) for one in ends) and any(ends)
-    if not fixed or asked != Precision(input=asked.input, output=asked.output):
-        message = "the network brings its own number types: precision= can only say its inputs' and outputs'"
-        fix = 'leave precision out, or {"input": "ufixed<8,0>"}, {"output": "fixed<16,6>"}'
+    ends = (precision.input, precision.output)
+    kept = Precision(
+        input=precision.input,
+        output=precision.output,
+        accumulator=precision.accumulator,
+        layers=precision.layers,
+    )
+    fixed = all(one is None or isinstance(one, FixedType) for one in ends)
+    if not fixed or precision != kept or isinstance(precision.accumulator, FloatType):
+        message = f"the network brings its own number types: {OWN_KEYS}"
+        fix = 'leave the rest out: {"input": "ufixed<8,0>", "conv1": {"output": "fixed<8,3>"}}'
         raise DesignError(Problem(message=message, fix=fix))
-    assert asked.input is None or isinstance(asked.input, FixedType)
-    return asked.input
+    return kept

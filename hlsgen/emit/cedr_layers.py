@@ -145,7 +145,7 @@ def numbers_of(called: CalledLayer) -> dict[str, Any]:
     top, left, _, _ = layer.padding
     return {
         "name": layer.name,
-        "dense": not called.side,
+        "function": "convolution" if called.side else "dense",
         "channels": channels,
         "height": height,
         "width": width,

@@ -35,7 +35,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import FOR_THESE_WEIGHTS, Fold, Stage, StreamFormat
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS
-from hlsgen.search.candidates import nothing_fits
+from hlsgen.search.no_folding import nothing_fits
 from hlsgen.targets.board import Board
 
 Vector = NDArray[np.int64]

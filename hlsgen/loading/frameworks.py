@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,9 +18,11 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Say, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.documents import ModelDocument
 from hlsgen.model.ir import Graph
 from hlsgen.model.origins import LayerValues, Origin
 from hlsgen.model.precision import Precision
+from hlsgen.styles.network_style import NetworkStyle
 
 if TYPE_CHECKING:
     from hlsgen.frontends.onnx.input_shapes import InputShapes
@@ -68,6 +70,7 @@ class Framework(Brief):
     shapes: Literal["needed", "known", "open"]
     read: Callable[[Source, Say], Graph]
     values: Callable[[Source, Sequence[Origin]], LayerValues]
+    modules: Callable[[Source], ModelDocument] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,17 @@ class Original(Brief):
     def layer_values(self, origins: Sequence[Origin]) -> LayerValues:
         """What runs the model and shows these tensors. Raises DesignError, ToolError as `graph_of` does."""
         return FRAMEWORKS[self.framework].values(self.source, origins)
+
+    def modules(self) -> ModelDocument | None:
+        """The model written down, module by module; None: its framework has none."""
+        modules = FRAMEWORKS[self.framework].modules
+        return None if modules is None else modules(self.source)
+
+
+def with_original(style: NetworkStyle[Any], original: Original | None) -> NetworkStyle[Any]:
+    """A network that knows the model it was made from; of one with modules the graph as read is not kept."""
+    has_modules = original is not None and FRAMEWORKS[original.framework].modules is not None
+    return replace(style, original=original, as_read=None if has_modules else style.as_read)
 
 
 def graph_of(framework: str, source: Source, say: Say = silent) -> Graph:
@@ -105,6 +119,13 @@ def _torch_values(source: Source, origins: Sequence[Origin]) -> LayerValues:
 
     assert not isinstance(source.input_shapes, Mapping), "of a module they are in the order of its arguments"
     return layer_values(source.module, list(source.input_shapes), origins)
+
+
+def _torch_modules(source: Source) -> ModelDocument:
+    from hlsgen.frontends.torch.modules import module_document
+
+    assert not isinstance(source.input_shapes, Mapping), "of a module they are in the order of its arguments"
+    return module_document(source.module, list(source.input_shapes))
 
 
 def _qkeras(source: Source, _: Say) -> Graph:
@@ -150,7 +171,14 @@ LARGE_BYTES = 1 << 26
 """Weights that are worth a fraction of a second for the memory of their copies."""
 
 FRAMEWORKS = {
-    "torch": Framework(title="PyTorch", endings=(".py",), shapes="needed", read=_torch, values=_torch_values),
+    "torch": Framework(
+        title="PyTorch",
+        endings=(".py",),
+        shapes="needed",
+        read=_torch,
+        values=_torch_values,
+        modules=_torch_modules,
+    ),
     "qkeras": Framework(
         title="QKeras",
         endings=(".h5", ".hdf5", ".keras", ".json"),

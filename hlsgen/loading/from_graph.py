@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.errors import DesignError, Problem, warned
 from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.base.floating import FLOAT32, HALF
-from hlsgen.base.progress import Progress, silent
+from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
 from hlsgen.designfile.constraints import NetworkConstraints, interface_constraints, interface_problems
 from hlsgen.designfile.margins import Margin
-from hlsgen.designfile.precision_grammar import Given, input_type_of, precision_of
+from hlsgen.designfile.precision_grammar import Given, overrides_of, precision_of
 from hlsgen.designfile.style_keys import mapping_problems
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
@@ -28,13 +28,14 @@ from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.even_signs import even_signs
 from hlsgen.passes.half_borders import half_borders
 from hlsgen.passes.half_precision import half_precision
+from hlsgen.passes.override_types import override_types
 from hlsgen.passes.single_precision import refused_by_kernels, single_precision
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.quantising.balance_channels import balanced_run
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.search_types import quantised_network
 from hlsgen.styles.auto import AUTO, STYLES, AutoNetwork
-from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.network_style import NetworkStyle, overridden_text
 from hlsgen.targets.board import Board, load_board
 
 
@@ -110,7 +111,9 @@ def from_graph(
     """
     if graph.inputs[0].tensor.is_float:
         return from_float(graph, options, source)
-    wished = input_type_of(options.precision)
+    asked = Precision() if options.precision is None else overrides_of(precision_of(options.precision))
+    wished = asked.input
+    assert wished is None or isinstance(wished, FixedType)
     for port in graph.inputs:
         if wished is not None and port.tensor.type not in (wished, to_nearest(wished)):
             message = f"the input is to be {wished}, but the network's own quantizers make {port.name}"
@@ -118,7 +121,12 @@ def from_graph(
             raise DesignError(Problem(message=f"{message} {port.tensor.type}", fix=fix))
     given = frozenset() if wished is None else frozenset(port.name for port in graph.inputs)
     return from_fixed(
-        graph, replace(options, precision=None), source, given_types=given, default_type=default_type
+        graph,
+        replace(options, precision=None),
+        source,
+        given_types=given,
+        default_type=default_type,
+        overrides=asked,
     )
 
 
@@ -126,7 +134,7 @@ def from_float(
     graph: Graph, options: Options, source: str, *, progress: Progress = silent
 ) -> NetworkStyle[Any]:
     """A network in floating point -> a design: batch norms folded, types chosen."""
-    reference = run_passes(graph, FLOAT_PASSES)
+    read, reference = graph, run_passes(graph, FLOAT_PASSES)
     frames = _calibration(reference, options.calibration)
     precision = options.precision
     if precision is None and frames is None:
@@ -156,7 +164,13 @@ def from_float(
         else:
             graph = single_precision(reference, shared="shared" in options.styles)
         return _design(
-            graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
+            graph,
+            options,
+            source,
+            constraints=constraints,
+            reference=reference,
+            as_read=read,
+            samples=frames or {},
         )
     if not asked.mixes_half:
         graph = reference = even_signs(reference, {*any_weights, *_of_given_types(asked, reference)})
@@ -173,6 +187,7 @@ def from_float(
         source,
         constraints=constraints,
         reference=reference,
+        as_read=read,
         accuracy=known.accuracy if known else (),
         reached=known.reached if known else None,
         precision=asked,
@@ -312,22 +327,39 @@ def from_fixed(
     *,
     given_types: frozenset[str] = frozenset(),
     default_type: FixedType | None = None,
+    overrides: Precision | None = None,
+    say: Say = warned,
 ) -> NetworkStyle[Any]:
     """A network that has its types already -> a design. given_types: inputs whose type the user says;
-    default_type: what the user says of layers that have no quantizers.
+    default_type: what the user says of layers that have no quantizers; overrides: of layers and accumulators
+    that have the model's own, which `say` is told.
     """
     assert options.precision is None
     constraints = options.full_constraints
     given_types |= {port.name for port in graph.inputs if not port.own}
     inputs = tuple(replace(port, own=port.name not in given_types) for port in graph.inputs)
     fixed = run_passes(replace(graph, inputs=inputs), FIXED_PASSES)
+    overridden: frozenset[str] = frozenset()
+    if overrides is not None and (overrides.layers or overrides.accumulator is not None):
+        found = override_types(fixed, overrides)
+        fixed, overridden = run_passes(found.graph, ()), found.layers
+        given_types |= overridden
+        if overridden:
+            say(overridden_text(overridden, found.scales))
     if default_type is not None:
         default = saturating(default_type)
         given_types |= {layer.name for layer in fixed.layers if layer.output_type == default}
     fixed = for_any_weights(fixed, constraints.weights.any_weights(fixed))
     frames = _calibration(fixed, options.calibration)
     return _design(
-        fixed, options, source, constraints=constraints, samples=frames or {}, given_types=given_types
+        fixed,
+        options,
+        source,
+        constraints=constraints,
+        as_read=graph,
+        samples=frames or {},
+        given_types=given_types,
+        overridden=overridden,
     )
 
 

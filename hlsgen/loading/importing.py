@@ -12,12 +12,13 @@ from pathlib import Path
 import yaml
 
 from hlsgen.base.errors import DesignError, OutputError, Problem, collecting
+from hlsgen.base.fixed import FixedType
 from hlsgen.base.output import write_whole
 from hlsgen.base.progress import Say, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.json_schemas import EDITOR_LINE, FILE_NAME, schema_text
 from hlsgen.designfile.names import valid_name
-from hlsgen.designfile.precision_grammar import input_type_of, precision_of
+from hlsgen.designfile.precision_grammar import overrides_of, precision_of
 from hlsgen.loading.frameworks import FRAMEWORKS, Source, graph_of
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import to_nearest
@@ -63,8 +64,8 @@ def import_model(
     `say` is told what was mended. Raises DesignError as the frontends do, and for samples that do not fit.
     """
     framework = framework_of(model)
-    given = input_type_of(None if input_type is None else {"input": input_type})
-    wished = None if given is None else to_nearest(given)
+    given = None if input_type is None else overrides_of(precision_of({"input": input_type})).input
+    wished = to_nearest(given) if isinstance(given, FixedType) else None
     if default_type is not None and framework != "qkeras":
         message = f"{model}: only a Keras model has layers with and without quantizers"
         raise DesignError(Problem(message=message, fix="leave --default-type out"))

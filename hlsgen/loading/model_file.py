@@ -16,9 +16,9 @@ from hlsgen.base.quantise import WRAPPING
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.layers_file import LayersFile, read_layers_file
 from hlsgen.designfile.model_schema import ModelFile, NetworkFile
-from hlsgen.designfile.precision_grammar import Written, section_of
+from hlsgen.designfile.precision_grammar import Written, overrides_of, section_of
 from hlsgen.designfile.schema_values import SampleFile, Samples
-from hlsgen.loading.frameworks import FRAMEWORKS, Original, Source, graph_of
+from hlsgen.loading.frameworks import FRAMEWORKS, Original, Source, graph_of, with_original
 from hlsgen.loading.from_graph import Options, from_fixed, from_float
 from hlsgen.loading.layer_file import board_problems
 from hlsgen.loading.network_wishes import wishes
@@ -98,29 +98,33 @@ def _network(
         refused=wish.refused,
     )
     if not graph.inputs[0].tensor.is_float:
-        fields = file.precision.model_fields_set
         assert isinstance(file, ModelFile), "layers that are written are in floating point"
-        partly = file.model.qkeras is not None and isinstance(file.precision.default, FixedType)
-        if file.precision_given and not fields <= {"input", "output"} and not partly:
-            message = "the network brings its own number types: precision says those of input and output"
-            raise document.error([Problem(message=message, fix="leave the rest out", place=at_precision)])
-        if isinstance(file.precision.output, Bits):
-            message = (
-                "the network brings its own number types, so that a width does not say its outputs' type"
-            )
-            fix = 'a type such as "fixed<16,6>"'
-            raise document.error([Problem(message=message, fix=fix, place=at_precision)])
+        overrides, default = file.precision.precision, None
+        if file.model.qkeras is not None and isinstance(overrides.default, FixedType):
+            # the frontend has used both for what has no quantizer
+            default = overrides.default
+            overrides = replace(overrides, default="auto", weights=None)
+        with _at(at_precision):
+            overrides = overrides_of(overrides)
         named = zip(graph.inputs, file.input, strict=False)
         given_types = frozenset(port.name for port, one in named if one.type is not None)
         options = replace(options, calibration=_given(frames))
-        default = file.precision.default if isinstance(file.precision.default, FixedType) else None
-        style = from_fixed(graph, options, path.name, given_types=given_types, default_type=default)
-        return replace(style, original=original)
+        with _at(at_precision):
+            style = from_fixed(
+                graph,
+                options,
+                path.name,
+                given_types=given_types,
+                default_type=default,
+                overrides=overrides,
+                say=say or warned,
+            )
+        return with_original(style, original)
     options = _with_calibration(options, file, document, graph, frames)
     with _at(at_precision and document.place(("precision",))):
         options = replace(options, precision=_precision(file))
         style = from_float(graph, options, path.name, progress=progress)
-    return replace(style, original=original)
+    return with_original(style, original)
 
 
 def _read(path: Path, board: str | None) -> tuple[NetworkFile, Document, Board]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.short_repr import Brief
+from hlsgen.model.documents import ModelDocument
 
 Floats = NDArray[np.float64]
 Digits: TypeAlias = tuple[tuple[int, int], ...]
@@ -135,3 +136,6 @@ class FrameworkModel(Protocol):
 
     def layer_values(self, origins: Sequence[Origin]) -> LayerValues:
         """What runs the model and shows these tensors. Raises DesignError, ToolError as reading it does."""
+
+    def modules(self) -> ModelDocument | None:
+        """The model written down, module by module; None: its framework has no modules."""

@@ -4,6 +4,7 @@
     integer_graph, INTEGER_PASSES     floating point with quantisers in between: a quantised ONNX model
     FLOAT_PASSES, even_signs, then choose_types   floating point without: see quantising/search_types.py
     FIXED_PASSES                      whatever has types, by whichever way
+    override_types                    the user's types in a network that brings its own
 
 `integer_graph` takes, besides the graph, what only the frontend knows; quantisers, scaled and requantise are
 parts of it. `rewriting` is what passes share that join two layers.

@@ -215,7 +215,8 @@ class _Splitting:
     def _on_fpga(self, graph: Graph, inputs: tuple[Input, ...], wish: Wish) -> Any:
         own = {one.name: getattr(self.network, one.name) for one in fields(NetworkStyle)}
         own |= {"name": graph.name, "graph": graph, "chosen": None, "reference": None, "samples": {}}
-        own |= {"accuracy": (), "reached": None, "measured": None, "original": None, "explored": None}
+        own |= {"accuracy": (), "reached": None, "measured": None, "explored": None}
+        own |= {"original": None, "as_read": None}
         own |= {"constraints": NetworkConstraints(), "calibration": None, "styles": ()}
         folder = self.scratch.folder / graph.name
         build(

@@ -10,14 +10,13 @@ import numpy as np
 
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_resources
-from hlsgen.designfile.constraints import NetworkConstraints, NoFit
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.port_processes import weight_loader
-from hlsgen.hardware.ports import WIDEST_STREAM, ddr_port, words_fit
+from hlsgen.hardware.ports import ddr_port, words_fit
 from hlsgen.hardware.wave_folds import spread_folds, wave_folds
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
-from hlsgen.layers.constant_products import has_adders, too_many_digits
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
 from hlsgen.search.board_limits import KINDS
@@ -68,7 +67,7 @@ class Foldings:
             every = every_folding(layer, self.board, self.constraints, place)
             return _best(every, self.board, self.memory_price, self.logic_price)
         where = None if place is None else replace(place, layer="")
-        fixed = tuple(sorted(_fixed(layer, self.constraints).items()))
+        fixed = tuple(sorted(fixed_keys(layer, self.constraints).items()))
         key = layer.hardware_key, where, fixed, self._limits
         if key not in self._known:
             if key not in self._costed:
@@ -111,7 +110,7 @@ def every_folding(
     layer: Layer, board: Board, constraints: NetworkConstraints, place: WeightPlace | None
 ) -> tuple[Candidate, ...]:
     """The foldings of one streaming stage that fit the board alone."""
-    fixed = _fixed(layer, constraints)
+    fixed = fixed_keys(layer, constraints)
     # one number for all costs cannot weigh logic cells against DSPs that are left over
     folds = (
         fold
@@ -135,7 +134,7 @@ def task_foldings(
     A convolution is a sliding window or a front wave. Of the latter the multipliers of those that are worth
     it alone are spread over DSPs and logic cells, in `parts` parts. Empty if none fits the board.
     """
-    fixed = _fixed(layer, constraints)
+    fixed = fixed_keys(layer, constraints)
     if isinstance(layer, Conv2d) and layer.is_float:
         found = []  # a sliding window has no time for a floating-point sum
     else:
@@ -170,7 +169,7 @@ def undominated(candidates: Iterable[Candidate], nearly: float) -> list[Candidat
     return kept
 
 
-def _fixed(layer: Layer, constraints: NetworkConstraints) -> Mapping[str, object]:
+def fixed_keys(layer: Layer, constraints: NetworkConstraints) -> Mapping[str, object]:
     """What the design fixes of the folding of `layer`."""
     return (constraints.folds or {}).get(layer.name, {})
 
@@ -192,35 +191,6 @@ def _fitting(
         one = _candidate(layer, fold, board, place)
         if all(getattr(one.resources, kind) <= getattr(total, kind) for kind in KINDS):
             yield one
-
-
-def nothing_fits(layer: Layer, board: Board, constraints: NetworkConstraints) -> NoFit:
-    """Why no folding of `layer` that the design allows fits."""
-    fixed = _fixed(layer, constraints)
-    asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
-    if fixed.get("multipliers") == "constants" and isinstance(layer, Conv2d):
-        return _without_adders(layer)
-    if asked:
-        return NoFit(
-            f"{layer.name}: no folding with {asked} fits it and {board.title}",
-            "values that divide the layer's channels (pe, simd) or width (px), with words of at most "
-            f"{WIDEST_STREAM:,} bits, or mapping: auto",
-        )
-    return NoFit(
-        f"{layer.name}: even its smallest folding takes more than {board.title} has",
-        "narrower types, a smaller layer, or a larger board",
-    )
-
-
-def _without_adders(layer: Conv2d) -> NoFit:
-    """Why the products of `layer` cannot be adders, which its design asks for."""
-    if not has_adders(layer):
-        problem = too_many_digits(layer)
-        return NoFit(problem.message, problem.fix)
-    return NoFit(
-        f"{layer.name}: multipliers: constants is for weights in the source that are all used at once",
-        f"weights: constant, no storage, pe: {layer.out_channels} and simd: {layer.read_shape[0]} or neither",
-    )
 
 
 def _candidate(layer: Layer, fold: Fold, board: Board, place: WeightPlace | None) -> Candidate:

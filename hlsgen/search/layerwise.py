@@ -24,7 +24,8 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS, allowed, allowed_whole, margin_text
-from hlsgen.search.candidates import NEARLY, Candidate, nothing_fits, task_foldings
+from hlsgen.search.candidates import NEARLY, Candidate, task_foldings
+from hlsgen.search.no_folding import nothing_fits
 from hlsgen.search.placement import LIMIT_NAMES
 from hlsgen.search.task_choice import KernelOptions, Vector, choose, cycles_of, vector
 from hlsgen.search.task_kernels import (

@@ -10,7 +10,8 @@ from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, may_spill, spilled_place
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.search.candidates import Candidate, Foldings, nothing_fits
+from hlsgen.search.candidates import Candidate, Foldings
+from hlsgen.search.no_folding import nothing_fits
 from hlsgen.targets.board import Board
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +18,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.scratch import Scratch, executable_in, scratch_folder
+from hlsgen.base.short_repr import some
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.streaming import NetworkRun
 from hlsgen.csim.verification import Comparison, LayerComparison, NetworkVerification, compared_layer
@@ -69,10 +70,12 @@ class NetworkStyle(Style[N]):
     reached: how near its outputs are to that, and precision: what was asked of them.
     samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
     `accuracy` was found with, so that golden of the same frames is not computed again. given_types: of a
-    network that brings its types, the inputs and layers whose type the user says. explored: what the exact
+    network that brings its types, the inputs and layers whose type the user says; overridden: those of
+    them whose types are other ones than the model's. explored: what the exact
     search found, if it chose the hardware. judging: what the design says its answers are judged by. styles:
     those that were compared, if that chose this one.
     original: the model as its framework has it; None: there is none, or it was left behind by pickling.
+    as_read: the graph as its frontend read it, before anything is fused; None as of `original`.
     """
 
     subject: ClassVar[str]
@@ -87,14 +90,16 @@ class NetworkStyle(Style[N]):
     samples: Mapping[str, Floats] = field(default_factory=dict)
     calibration: Calibration | None = None
     given_types: frozenset[str] = frozenset()
+    overridden: frozenset[str] = frozenset()
     explored: Search | None = None
     judging: Judging = field(default_factory=Judging)
     styles: tuple[StyleFigures, ...] = ()
     original: FrameworkModel | None = field(default=None, repr=False, compare=False)
+    as_read: Graph | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the framework's model, whose class another process need not have."""
-        return {**vars(self), "original": None}
+        """All but the framework's model, whose class another process need not have, and what was read."""
+        return {**vars(self), "original": None, "as_read": None}
 
     def estimated(self, kind: type[Estimated]) -> Estimated:
         """The modelled figures of the network, as its style has them."""
@@ -156,6 +161,7 @@ class NetworkStyle(Style[N]):
             graph=graph,
             reference=other.reference,
             original=other.original,
+            as_read=other.as_read,
             accuracy=(),
             reached=None,
             chosen=chosen,
@@ -209,9 +215,23 @@ class NetworkStyle(Style[N]):
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         found = [] if self.reached is None else doubts(self.reached, self.precision)
+        if self.overridden:
+            found = [overridden_text(self.overridden), *found]
         if self.calibration is not None and self.calibration.warning:
             found.insert(0, self.calibration.warning)
         return [*found, *super().warnings(clipping)]
+
+
+def overridden_text(layers: Collection[str], scales: Mapping[str, float] | None = None) -> str:
+    """What is said of layers whose types are the user's in a model that brings its own. scales: the model's
+    beside these types.
+    """
+    verb = "has a type" if len(layers) == 1 else "have types"
+    of_scales = [f"{name} is the model's values over {scale:.6g}" for name, scale in (scales or {}).items()]
+    return (
+        f"{some(sorted(layers))} {verb} of your own in place of the model's: results are no longer those of "
+        f"the model, and are compared with it in decibels{'; ' * bool(of_scales)}{', '.join(of_scales)}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -257,6 +257,11 @@ class Style(Brief, ABC, Generic[H]):
         return frozenset()
 
     @property
+    def overridden(self) -> frozenset[str]:
+        """Layers whose types or sums the user has changed in a model that brings its own."""
+        return frozenset()
+
+    @property
     def clipping_remedy(self) -> str:
         """What a user may do about values that are clipped."""
         return "Give these tensors more integer bits"

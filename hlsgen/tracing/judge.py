@@ -52,7 +52,7 @@ def judged(
     reading = style.reference or graph
     try:
         theirs = original.layer_values(reading.origins)
-        given = frozenset() if reading is not graph else frozenset(graph.tensors()) - style.own_types
+        given = frozenset() if reading is not graph else _given(style)
         judge = _Judge(theirs, reading, graph, given)
         most = max(1, MOST_MACS // max(1, graph.macs))
         agreement = judge.agreement(_some(frames, most), golden)
@@ -60,6 +60,15 @@ def judged(
     except ToolError as error:
         message, _, _ = str(error).removeprefix("error: ").partition("\nfix: ")
         return skipped(" ".join(message.split()))
+
+
+def _given(style: Style[object]) -> frozenset[str]:
+    """Of a model that brings its types, the tensors that the user's have changed: theirs, and what is made
+    from those that have other types than the model's.
+    """
+    graph = style.graph
+    readers = {layer.name for layer in graph.layers if not style.overridden.isdisjoint(layer.inputs)}
+    return (frozenset(graph.tensors()) - style.own_types) | readers
 
 
 def _some(frames: SimulationFrames, count: int) -> SimulationFrames:

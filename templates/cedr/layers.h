@@ -1,9 +1,12 @@
-// Convolutions and dense layers as calls of the DASH API, exact: what they sum is integers that stay within 16 bits in a
+// Convolutions and dense layers as calls of the DASH API. Those of integers are exact: what they sum is integers that stay within 16 bits in a
 // convolution and within 24 in a float, since weights and inputs are split in parts as their numbers below say.
 #ifndef HLSGEN_CEDR_LAYERS_H
 #define HLSGEN_CEDR_LAYERS_H
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -12,7 +15,32 @@
 
 namespace cedr {
 
-typedef std::vector<std::int64_t> codes_t;  // a tensor [channels, rows, columns]
+typedef std::vector<std::int64_t> codes_t;  // a tensor [channels, rows, columns]; of float32 the bits of its numbers
+
+inline float number_of(std::int64_t code) {
+    const std::uint32_t bits = std::uint32_t(code);
+    float number;
+    std::memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+inline std::int64_t code_of(float number) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+inline float largest(const std::vector<codes_t> &frames) {
+    float most = 0;
+    for (const codes_t &frame : frames) {
+        for (std::int64_t code : frame) most = std::max(most, std::fabs(number_of(code)));
+    }
+    return most;
+}
+
+inline bool near(std::int64_t code, std::int64_t golden, float most) {
+    return code == golden || std::fabs(number_of(code) - number_of(golden)) <= most;
+}
 
 enum class rounding { TRN, TRN_ZERO, RND, RND_ZERO, RND_INF, RND_MIN_INF, RND_CONV };
 enum class overflow { WRAP, SAT };
@@ -220,6 +248,58 @@ inline codes_t dense(const codes_t &in, dense_t &l) {
             }
         }
         out[m] = result_of(sum, l.result);
+    }
+    return out;
+}
+
+// A convolution in float32, or a dense layer, whose kernel is as large as its image.
+struct float_conv_t {
+    int channels, height, width;
+    int filters, groups;
+    int rows, columns;
+    int top, left;
+    int kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
+    float low, high;            // of results
+    std::vector<float> matrix;  // [groups, terms, columns] of complex numbers: the filters of a group, two in one
+    std::vector<float> biases;  // [filters]
+
+    int group_channels() const { return channels / groups; }
+    int terms() const { return group_channels() * kernel_h * kernel_w; }
+};
+
+// What the filters of a group see of the image: a row of terms for each pixel of the result, zeros around the image.
+inline std::vector<dash_cmplx_flt_type> patches(const codes_t &in, int group, const float_conv_t &l) {
+    std::vector<dash_cmplx_flt_type> found;
+    found.reserve(std::size_t(l.rows) * l.columns * l.terms());
+    for (int pixel = 0; pixel < l.rows * l.columns; ++pixel) {
+        for (int term = 0; term < l.terms(); ++term) {
+            const int c = group * l.group_channels() + term / (l.kernel_h * l.kernel_w);
+            const int y = pixel / l.columns * l.stride_h + term / l.kernel_w % l.kernel_h * l.dilation_h - l.top;
+            const int x = pixel % l.columns * l.stride_w + term % l.kernel_w * l.dilation_w - l.left;
+            const bool inside = y >= 0 && y < l.height && x >= 0 && x < l.width;
+            found.push_back({inside ? number_of(in[(std::size_t(c) * l.height + y) * l.width + x]) : 0.0f, 0.0f});
+        }
+    }
+    return found;
+}
+
+// A product of matrices for each group: patches by filters.
+inline codes_t float_convolution(const codes_t &in, float_conv_t &l) {
+    const int pixels = l.rows * l.columns, filters = l.filters / l.groups, pairs = (filters + 1) / 2;
+    dash_cmplx_flt_type *const weights = reinterpret_cast<dash_cmplx_flt_type *>(l.matrix.data());
+    std::vector<dash_cmplx_flt_type> sums(std::size_t(pixels) * pairs);
+    codes_t out(std::size_t(l.filters) * pixels);
+    for (int group = 0; group < l.groups; ++group) {
+        std::vector<dash_cmplx_flt_type> seen = patches(in, group, l);
+        DASH_GEMM_flt(seen.data(), weights + std::size_t(group) * l.terms() * pairs, sums.data(), pixels, l.terms(), pairs);
+        for (int m = 0; m < filters; ++m) {
+            const int filter = group * filters + m;
+            for (int pixel = 0; pixel < pixels; ++pixel) {
+                const dash_cmplx_flt_type &both = sums[std::size_t(pixel) * pairs + m / 2];
+                const float sum = (m % 2 == 0 ? both.re : both.im) + l.biases[filter];
+                out[std::size_t(filter) * pixels + pixel] = code_of(std::min(std::max(sum, l.low), l.high));
+            }
+        }
     }
     return out;
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hlsgen.emit.cedr_layers import CONV_LIMIT, FLOAT_LIMIT, MOST_BITS
-from tests.support.command_line import failure, run, text, working_folder
+from tests.support.command_line import run, text, working_folder
 from tests.support.documents import blocks, document, rows, ticked
 from tests.support.places import ROOT
 
@@ -40,11 +40,13 @@ def test_the_design_gives_what_is_printed(folder: Path) -> None:
     assert (found["on_cpu"], found["verdict"]) == (["pool1", "pool2"], "skipped")
 
 
-def test_another_style_is_refused(folder: Path) -> None:
+@pytest.mark.parametrize("change", ["style: dataflow", "precision: float32"])
+def test_other_styles_and_types_are_written(folder: Path, change: str) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
-    (folder / "digits.yaml").write_text(DESIGN.replace("style: tasks", "style: dataflow"))
-    assert "is no network of style: tasks in fixed point" in failure(1, "cedr", "digits.yaml")
-    assert not (folder / "build").exists()
+    before = "style: tasks" if change.startswith("style") else "precision: auto"
+    (folder / "digits.yaml").write_text(DESIGN.replace(before, change).replace(', type: "ufixed<8,0>"', ""))
+    found = json.loads(run("cedr", "digits.yaml", "--frames", "2", "--no-run", "--json").stdout)
+    assert set(found["calls"]) == {"conv1", "conv2", "fc"}
 
 
 def test_the_limits_are_those_of_the_code() -> None:

@@ -116,15 +116,16 @@ def stated(layer: Conv2d, frame: Codes) -> str:
     assert called is not None
     k = numbers_of(called)
     sizes = ["channels", "height", "width", "filters"]
-    if not k["dense"]:
+    dense = k["function"] == "dense"
+    if not dense:
         sizes += ["groups", "rows", "columns", "top", "left", "padded_height", "padded_width"]
         sizes += ["stride_h", "stride_w", "side"]
     sizes += ["weight_parts", "weight_bits", "input_parts", "input_bits"]
-    sizes += ["finer"] if k["dense"] else ["zip", "finer"]
+    sizes += ["finer"] if dense else ["zip", "finer"]
     rounding = list(Rounding).index(Rounding(k["rounding"]))
     result = [k["low"], k["high"], k["drop"], rounding, int(k["overflow"] == "SAT")]
     result += [k["bits"], k["least"], k["most"]]
-    words = [int(k["dense"]), *(int(k[size]) for size in sizes), *result]
+    words = [int(dense), *(int(k[size]) for size in sizes), *result]
     for values in (parts_of(called), biases_of(called), frame):
         words += [values.size, *(int(one) for one in values.reshape(-1))]
     return " ".join(map(str, words))
@@ -375,9 +376,7 @@ def test_a_wrong_weight_is_seen(application: Path, tmp_path: Path) -> None:
 
 
 def test_the_graph_follows_inputs_and_outputs(application: Path) -> None:
-    layers = json.loads((application / "cedr/layers.json").read_text())
     dag = json.loads((application / "cedr/dag.json").read_text())
-    assert [one["name"] for one in layers] == [one["name"] for one in dag]
     written = {one["output"] for one in dag}
 
     def listed(value: str | list[str]) -> list[str]:
@@ -393,8 +392,48 @@ def test_the_graph_follows_inputs_and_outputs(application: Path) -> None:
                 source = next(other for other in dag if other["output"] == earlier)
                 assert one["name"] in listed(source["next"])
     assert any(isinstance(one["input"], list) for one in dag), "a skip is read beside the last layer"
-    assert {"Conv2d"} <= {one["type"] for one in dag}
-    assert all({"in_channels", "kernel_size"} <= set(one) for one in dag if one["type"] == "Conv2d")
+    assert [one["type"] for one in dag] == [
+        *("Conv2d", "BatchNorm2d", "relu", "Conv2d", "add", "relu", "MaxPool2d", "flatten", "Linear")
+    ]
+    computed = [layer["name"] for one in dag for layer in one["application"]]
+    assert len(set(computed)) == len(computed) and {"conv1", "fc"} <= set(computed)
+
+
+def test_pytorch_makes_the_network_again(application: Path) -> None:
+    """From dag.json and the parameters beside it, with the answers of the model that was given."""
+    import torch
+
+    from tests.styles.test_task_network import residual
+    from tests.support.cedr_rebuild import Rebuilt
+
+    source = residual("tasks").given.original
+    assert source is not None
+    x = np.random.default_rng(8).normal(0, 1, (4, 3, 8, 8))
+    wanted = source.layer_values([]).of([x]).outputs[0]
+    with torch.no_grad():
+        found = Rebuilt.of(application / "cedr")(x=torch.from_numpy(x).float())
+    np.testing.assert_array_equal(found["out0"].numpy(), wanted)
+
+
+def test_the_source_is_generated_from_the_dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What dag.json says is what is in the C++, whatever the design has."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    from hlsgen.api.cedr import build_cedr
+    from hlsgen.emit import cedr
+    from tests.styles.test_task_network import residual
+
+    given = cedr.application_dag
+
+    def changed(*arguments: Any) -> list[dict[str, Any]]:
+        dag = given(*arguments)
+        layer = next(one for entry in dag for one in entry["application"] if one["name"] == "fc")
+        layer["call"] |= {"least": -77, "most": 78}
+        return dag
+
+    monkeypatch.setattr(cedr, "application_dag", changed)
+    build_cedr(residual("tasks"), tmp_path / "made", frames=1, run=False)
+    text = (tmp_path / "made/cedr" / "net_application.cpp").read_text()
+    assert "-77ll, 78ll" in text
 
 
 def test_the_shared_objects_hold_what_cedr_looks_for(application: Path) -> None:

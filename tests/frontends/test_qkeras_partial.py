@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hlsgen
-from hlsgen.base.errors import DesignError
+from hlsgen.base.errors import DesignError, HlsgenWarning
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras.dense_batchnorm import dense_batchnorm
 from hlsgen.frontends.qkeras.to_graph import graph_of_keras
@@ -124,8 +124,13 @@ def test_from_qkeras_takes_the_default_from_precision() -> None:
     whole = functional(VECTOR, Q.QDense(3, **KERNEL))
     with pytest.raises(DesignError, match="every layer of the network has its quantizers"):
         hlsgen.from_qkeras(whole, precision="fixed<16,6>", board="zcu102")
-    with pytest.raises(DesignError, match="can only say default, weights and input"):
-        hlsgen.from_qkeras(partly_quantised(), precision={**precision, "last": "fixed<8,4>"}, board="zcu102")
+    with pytest.raises(DesignError, match="can only say default, weights, input, output, accumul"):
+        hlsgen.from_qkeras(partly_quantised(), precision={**precision, "balance": True}, board="zcu102")
+    with pytest.warns(HlsgenWarning, match="last has a type of your own"):
+        own = hlsgen.from_qkeras(
+            partly_quantised(), precision={**precision, "last": "fixed<8,4>"}, board="zcu102"
+        )
+    assert own.given.overridden == {"last"}
 
 
 def test_import_takes_the_default_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

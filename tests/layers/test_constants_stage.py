@@ -154,7 +154,7 @@ def test_other_weights_have_other_adders_unless_there_are_too_many(monkeypatch: 
             SMALL,
             WeightConstraints(place="runtime"),
             {},
-            "weights: constant, no storage, pe: 2 and simd: 2",
+            "all used at once weights: constant",
         ),
         (SMALL, WeightConstraints(), {"pe": 1}, "is for weights in the source that are all used at once"),
         (

@@ -10,7 +10,8 @@ from hlsgen.hardware.conv2d import bare_mapping, map_conv2d
 from hlsgen.hardware.conv_folding import Folding, folding_faults
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
-from hlsgen.search.candidates import foldings, nothing_fits
+from hlsgen.search.candidates import foldings
+from hlsgen.search.no_folding import nothing_fits
 from hlsgen.targets.board import load_board
 from tests.support.kernels import conv
 

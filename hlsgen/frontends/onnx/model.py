@@ -439,7 +439,10 @@ def _element_type(onnx: ModuleType, value: Any, title: str) -> str:
     dtype = _type_name(onnx, tensor.elem_type)
     if dtype not in FLOAT_INPUTS + INTEGER_INPUTS:
         accepted = ", ".join(FLOAT_INPUTS + INTEGER_INPUTS)
-        raise _refuse(title, f"{what} holds {dtype}", f"an input of one of the types {accepted}")
+        fix = f"an input of one of the types {accepted}"
+        if dtype in ("int32", "int64"):
+            fix += "; indices of a table (Gather): look them up before, and give the model what is found"
+        raise _refuse(title, f"{what} holds {dtype}", fix)
     if not 2 <= len(tensor.shape.dim) <= 4:
         message = f"{what} has {len(tensor.shape.dim)} axes"
         raise _refuse(title, message, "two to four axes, the batch first, as [N, C, H, W]")

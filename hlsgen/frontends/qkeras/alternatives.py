@@ -7,7 +7,7 @@ LAYERS_OF_IT = "layers in its place: Add, Subtract, Multiply, Rescaling, Concate
 SEQUENCE = "convolutions over the sequence (Conv1D): a layer keeps no state between steps"
 CONSTANT = "convolutions and dense layers, whose weights are constant"
 FLAT = "the same in one or two dimensions"
-OUTSIDE = "leave it out of the model, and compute it before"
+OUTSIDE = "leave it out of the model, compute it before, and give the model its result as an input"
 
 BY_FRAME = (
     "LayerNormalization",

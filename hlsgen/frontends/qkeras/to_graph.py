@@ -118,7 +118,7 @@ def graph_of_keras(
     return builder.build()
 
 
-SAID = ("default", "weights", "input", "output")
+SAID = ("default", "weights", "input", "output", "accumulator", "layers")
 """What a precision may say of a network some of whose layers have quantizers."""
 
 
@@ -126,10 +126,8 @@ def _check_precision(precision: Precision | None, used: bool) -> None:
     """Refuses a precision that says what nothing in a quantised network goes by, as a DesignError."""
     assert precision is not None
     if not used:
-        message = (
-            "every layer of the network has its quantizers: precision= can only say its inputs' and outputs'"
-        )
-        fix = 'leave precision out, or {"input": "ufixed<8,0>"}, {"output": "fixed<16,6>"}'
+        message = "every layer of the network has its quantizers: precision= says a default of nothing"
+        fix = 'leave default out; {"conv1": {"output": "fixed<8,3>"}} is of a layer'
         raise DesignError(Problem(message=message, fix=fix))
     if isinstance(precision.weights, Bits):
         message = "precision: the weights of layers without quantizers beside others take a type, not a width"

@@ -8,6 +8,7 @@ TWO_TENSORS = "convolutions and linear layers: a product of two computed matrice
 SEQUENCE = "convolutions over the sequence (nn.Conv1d): a layer keeps no state between steps"
 CHOICE = "comparisons, torch.where, masked_fill, and & | ~ of comparisons"
 HOST = "leave it out of the model, and compute it from the model's outputs"
+BEFORE = "leave it out of the model, compute it before, and give the model its result as an input"
 SHAPE = "torch.cat and slices: each tensor is written once"
 DROPOUT = "nn.Dropout, or F.dropout(x, training=self.training): it is off in evaluation mode"
 ONE_VALUE = "an activation that hlsgen has, such as F.relu, torch.sigmoid, torch.tanh, F.gelu or F.softplus"
@@ -38,7 +39,8 @@ REMEDIES = (
     | dict.fromkeys(("lstm", "gru", "rnn_tanh", "rnn_relu", "cumsum", "cumprod"), SEQUENCE)
     | dict.fromkeys(("logical_xor", "bitwise_xor", "__xor__", "any", "all"), CHOICE)
     | dict.fromkeys(("topk", "sort", "argsort", "nonzero", "unique", "nms"), HOST)
-    | dict.fromkeys(("embedding", "one_hot", "gather", "scatter", "index_put", "take_along_dim"), HOST)
+    | dict.fromkeys(("embedding", "embedding_bag", "one_hot", "bucketize", "searchsorted"), BEFORE)
+    | dict.fromkeys(("gather", "scatter", "index_put", "take_along_dim"), HOST)
     | dict.fromkeys(("select_scatter", "slice_scatter", "copy", "fill", "masked_scatter"), SHAPE)
     | dict.fromkeys(("im2col", "col2im", "unfold"), "nn.Conv2d, which takes the patches itself")
     | dict.fromkeys(("sqrt", "rsqrt", "reciprocal", "log", "log2", "log1p", "sin", "cos", "floor"), ONE_VALUE)

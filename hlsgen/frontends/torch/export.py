@@ -17,6 +17,7 @@ from typing import Any
 
 from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.frontends.builder.limits import shape_problem
+from hlsgen.frontends.torch.alternatives import BEFORE
 from hlsgen.frontends.torch.package import fx, nn, torch
 from hlsgen.frontends.torch.patterns import restored
 from hlsgen.frontends.torch.tensors import tensor_problems
@@ -24,6 +25,8 @@ from hlsgen.frontends.torch.tensors import tensor_problems
 EXAMPLE_FRAMES = 2
 """Frames that the model is traced with; their number is a symbol, and no shape depends on it."""
 TORCH_FOLDER = str(Path(torch.__file__).parent)
+EMBEDDINGS = (nn.Embedding, nn.EmbeddingBag)
+"""Modules that take indices, which no input of a design is."""
 LONGEST_QUOTE = 300
 """Letters of what PyTorch says that a message quotes."""
 
@@ -33,21 +36,28 @@ class Program:
     """What an exported model is.
 
     nodes: in an order of computation. inputs: the placeholders of the model's inputs. constants: its
-    parameters and buffers by placeholder. outputs: (name, node) in the order in which the model gives them.
-    batch: the symbol of the number of frames.
+    parameters and buffers by placeholder, and `paths` what the model calls them. outputs: (name, node) in the
+    order in which the model gives them. batch: the symbol of the number of frames.
     """
 
     nodes: tuple[fx.Node, ...]
     inputs: tuple[fx.Node, ...]
     constants: dict[fx.Node, torch.Tensor]
+    paths: dict[fx.Node, str]
     outputs: tuple[tuple[str, object], ...]
     batch: Any
 
 
 def exported(
-    model: nn.Module, input_shapes: Sequence[tuple[int, ...]], place: Place | None = None
+    model: nn.Module,
+    input_shapes: Sequence[tuple[int, ...]],
+    place: Place | None = None,
+    *,
+    as_written: bool = False,
 ) -> Program:
     """The model in evaluation mode as a program; input_shapes are without the batch.
+
+    as_written: with the operations of the model's author: flatten and relu_ in place, not view and relu.
 
     Raises DesignError: it takes another number of inputs, it fails on such inputs, it cannot be exported
     (control flow that depends on values, a fixed number of frames), it changes its own buffers.
@@ -67,9 +77,10 @@ def exported(
     try:
         with torch.no_grad(), _quiet():
             program = torch.export.export(model, examples, dynamic_shapes=shapes, strict=False)
-            # nothing in place any more, and every operation in the form that layers.py and the others know
-            program = program.run_decompositions({})
-            restored(program.graph)
+            if not as_written:
+                # nothing in place any more, and every operation as layers.py and the others know it
+                program = program.run_decompositions({})
+                restored(program.graph)
     except Exception as error:
         failure = _model_failure(model, examples, place) or _recurrent_failure(model, place)
         raise (failure or _export_failure(error, place)) from error
@@ -128,6 +139,8 @@ def _model_failure(
         sizes = ", ".join(" x ".join(str(size) for size in example.shape[1:]) for example in examples)
         message = f"the model fails on inputs of {sizes} (without the batch): {_quoted(error)}"
         fix = _shapes_that_run(model, examples) or "the shapes that the model is made for, or mend the model"
+        if "indices" in str(error) and any(isinstance(one, EMBEDDINGS) for one in model.modules()):
+            fix = BEFORE
         if isinstance(model, fx.GraphModule):
             fix = "the module itself, or export it with dynamic_shapes whose first axis is a Dim: the batch"
         return _error(message, fix, _user_place(error) or place)
@@ -214,9 +227,7 @@ def _program(program: torch.export.ExportedProgram, place: Place | None) -> Prog
     held = program.state_dict | program.constants
     names = signature.inputs_to_parameters | signature.inputs_to_buffers
     names = names | signature.inputs_to_lifted_tensor_constants
-    constants = {
-        nodes[placeholder]: held[target] for placeholder, target in names.items() if placeholder in nodes
-    }
+    paths = {nodes[placeholder]: target for placeholder, target in names.items() if placeholder in nodes}
     inputs = tuple(nodes[name] for name in signature.user_inputs if isinstance(name, str))
     given = [node for node in inputs if isinstance(node.meta.get("val"), torch.Tensor)]
     (output,) = [node for node in program.graph.nodes if node.op == "output"]
@@ -234,7 +245,8 @@ def _program(program: torch.export.ExportedProgram, place: Place | None) -> Prog
     return Program(
         nodes=tuple(program.graph.nodes),
         inputs=tuple(given),
-        constants=constants,
+        constants={node: held[target] for node, target in paths.items()},
+        paths=paths,
         outputs=tuple(named_results(tree)),
         batch=given[0].meta["val"].shape[0],
     )

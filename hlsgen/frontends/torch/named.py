@@ -41,13 +41,13 @@ class Names:
         label = _label(node)
         if module is not None:
             label = f"{path} ({type(module).__name__}): {label}"
-        return (path if _is_leaf(module) else _inside(path, node)), label
+        return (path if is_leaf(module) else _inside(path, node)), label
 
     def of_result(self, node: fx.Node) -> ResultName:
         """The name of a node's result as users know it. The last result of a call of a module is its own."""
         path, call = _innermost(node)
         module = self._module(path)
-        if module is not None and _is_leaf(module):
+        if module is not None and is_leaf(module):
             text = f"{path}@{call}" if call else path
             return ResultName(text=text, kind=type(module).__name__, key=text)
         part, key = "", f"{NODE}{node.name}"
@@ -93,7 +93,7 @@ def _function(node: fx.Node) -> tuple[str, str]:
     return (name, str(call)) if name.isidentifier() else (_short(node), node.name)
 
 
-def _is_leaf(module: nn.Module | None) -> bool:
+def is_leaf(module: nn.Module | None) -> bool:
     """Whether it is one of PyTorch's own, without others inside."""
     return (
         module is not None and type(module).__module__.startswith("torch.nn") and not any(module.children())

@@ -6,10 +6,11 @@ considerable share of loops is said as an estimate of a loop that is undecided, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS
 from hlsgen.schedule.results import LoopSchedule, Tier
 
@@ -195,3 +196,15 @@ def _says(interval: int, ground: Ground) -> str:
         f"II {interval} is an estimate: it rests on {ground}, and of {record.loops} such IIs "
         f"{record.right} were those of public reports"
     )
+
+
+def instead(found: LoopSchedule, loop: Loop | None, asked: Collection[Loop | None]) -> LoopSchedule:
+    """The schedule of a loop that stays rolled within a pipeline that is `asked` for, which then is none:
+    that the tool pipelines the loop in its place is likely at most."""
+    around = loop.parent if loop is not None else None
+    while around is not None and around not in asked:
+        around = around.parent
+    if found.tier is not Tier.SHOWN or not found.automatic or (around is None and None not in asked):
+        return found
+    reason = "the pipeline around it cannot be made: that the tool pipelines this loop in its place is likely"
+    return replace(found, tier=Tier.LIKELY, reasons=(*found.reasons, reason))

@@ -11,7 +11,7 @@ from hlsgen.schedule.balance import balance
 from hlsgen.schedule.begun_anew import flattens_imperfect, flattens_writes
 from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
-from hlsgen.schedule.confidence import instead, trusted
+from hlsgen.schedule.confidence import likely_at_most, stands_within, trusted
 from hlsgen.schedule.constant_indices import split_constant_dimensions
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
@@ -215,7 +215,15 @@ def _of_function(
         ]
     without_copies(verdicts, dataflows)
     asked = [verdict.loop for verdict in verdicts if not verdict.automatic]
-    results = [instead(trusted(verdict.result()), verdict.loop, asked) for verdict in verdicts]
+    flushed = {id(loop) for loop in loops if module.loop_names.get(loop.node, -1) in plan.flushed}
+    results = [
+        likely_at_most(
+            trusted(verdict.result()),
+            instead=stands_within(verdict.loop, asked),
+            flushed=id(verdict.loop) in flushed and verdict.leaves_words,
+        )
+        for verdict in verdicts
+    ]
     pipelined = {id(verdict.loop) for verdict in verdicts}
     others = [
         Verdict(builder, loop, module, sites, 1, target.delays)

@@ -174,6 +174,12 @@ class Verdict:
         """What indices leave when they are divided."""
         return self.builder.addresses.residue
 
+    @property
+    def leaves_words(self) -> bool:
+        """Whether iterations leave each other words of memories."""
+        names = {memory.name for memory in self.region.accesses if memory.storage not in ("register", "axi")}
+        return any(edge.through in names for edge in self.region.carried)
+
     def again(self) -> Verdict:
         """The same of the builder's memories as they are now."""
         return Verdict(

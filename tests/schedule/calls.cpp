@@ -3,6 +3,7 @@
 
 #include "ap_int.h"
 #include "hls_burst_maxi.h"
+#include "hls_stream.h"
 
 using Word = ap_int<13>;
 
@@ -74,5 +75,32 @@ void asked_and_read(hls::burst_maxi<int> in, int out[64]) {
 #pragma HLS pipeline II=1
         in.read_request(4 * i, 1);
         out[i] = in.read();
+    }
+}
+
+void flushed_with_a_memory(hls::stream<int>& in, hls::stream<int>& out) {
+    int kept[256];
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        const int sum = (i < 16 ? 0 : kept[i - 16]) + in.read();
+        kept[i] = sum;
+        out.write(sum);
+    }
+}
+
+void stalled_with_a_memory(hls::stream<int>& in, hls::stream<int>& out) {
+    int kept[256];
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=1
+        const int sum = (i < 16 ? 0 : kept[i - 16]) + in.read();
+        kept[i] = sum;
+        out.write(sum);
+    }
+}
+
+void flushed_alone(hls::stream<int>& in, hls::stream<int>& out) {
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        out.write(in.read() + 1);
     }
 }

@@ -59,6 +59,14 @@ def test_a_burst_that_is_asked_for_in_the_loop_that_reads_it_is_likely() -> None
     assert (found.interval, found.tier) == (1, Tier.LIKELY)
 
 
+def test_a_flushed_pipeline_with_a_memory_is_likely() -> None:
+    for top in ("flushed_alone", "stalled_with_a_memory"):
+        (found,) = schedules(top)
+        assert (found.interval, found.tier) == (1, Tier.SHOWN)
+    (found,) = schedules("flushed_with_a_memory")
+    assert (found.interval, found.tier) == (1, Tier.LIKELY)
+
+
 def test_a_bank_whose_writes_are_lost_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever takes them away: here nobody says that the next call reads them."""
     from hlsgen.schedule import analysis, sites

@@ -26,6 +26,7 @@ from hlsgen.csim.verification import Verification
 from hlsgen.emit.plan import Plan
 from hlsgen.emit.vitis import plain_word
 from hlsgen.lint import CANONICAL_FORM, Linted, Severity, lint_emitted
+from hlsgen.lint.check_banks import check_banks
 from hlsgen.lint.check_slrs import check_slrs
 from hlsgen.model.half_range import half_warnings
 from hlsgen.model.ports import Arrays
@@ -38,6 +39,7 @@ from hlsgen.report.judge import JudgeFigures, skipped
 from hlsgen.report.notebook import report_card
 from hlsgen.report.profile import TensorFigures
 from hlsgen.styles.style import Style
+from hlsgen.targets.board import Board
 from hlsgen.tracing.figures import range_figures
 from hlsgen.tracing.judge import judged
 from hlsgen.tracing.profile import measured_ranges
@@ -194,7 +196,7 @@ def build(
     with scratch.kept_on_success(), replacing(folder) as fresh:
         progress("emitting")
         plan = design.style.plan(inputs, golden)
-        linted = _lint(plan, figures)
+        linted = _lint(plan, figures, design.board)
         shown = [one.line for one in linted.findings[:SHOWN_FINDINGS]]
         write_files(fresh, plan)
         verification = None
@@ -261,7 +263,7 @@ def _ranges(style: Style[Any]) -> tuple[TensorFigures, ...]:
     return range_figures(measured_ranges(style.graph, style.reference, measured.golden))
 
 
-def _lint(plan: Plan, figures: Figures) -> Linted:
+def _lint(plan: Plan, figures: Figures, board: Board) -> Linted:
     """What the lint warns of in the emitted code. Raises EmissionError: it breaks a rule."""
     linted = lint_emitted(plan)
     wrong = [
@@ -271,6 +273,7 @@ def _lint(plan: Plan, figures: Figures) -> Linted:
     ]
     regions = {plain_word(slr.name): slr.usable.as_json() for slr in figures.slrs}
     wrong += check_slrs(LINK, str(plan[LINK]), figures.unit_counts, regions)
+    wrong += check_banks(LINK, str(plan[LINK]), board.memory.masters)
     if wrong:
         found = "\n".join(str(finding) for finding in wrong[:SHOWN_FINDINGS])
         raise EmissionError(

@@ -192,7 +192,9 @@ def kernel_context(pipeline: Pipeline, names: KernelNames, board: Board) -> dict
     loaders = pipeline.loaders
     beats = weight_beats(pipeline)
     ports = [kernel_port(process) for process in pipeline.dma]
-    streamed = [weight_port(process) for process in pipeline.streamers]
+    port_of = dict([names.shared_port])
+    ports = [{**port, "bundle": port_of.get(port["name"], port["name"])} for port in ports]
+    streamed = [{**port, "bundle": port["name"]} for port in map(weight_port, pipeline.streamers)]
     streams = [
         {
             "name": stream.name,

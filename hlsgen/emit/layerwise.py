@@ -77,7 +77,8 @@ def task_network_files(
     """The sources of the kernels, of what calls them, and of the testbench."""
     files = shared_files(half=any(tensor.type == HALF for tensor in graph.tensors().values()))
     for kernel in choice.kernels:
-        files |= kernel_files(kernel.pipeline, KernelNames(kernel=kernel.name, source=source), board)
+        names = KernelNames(kernel=kernel.name, source=source, shared_port=_shared_with(kernel, choice))
+        files |= kernel_files(kernel.pipeline, names, board)
     k = _host(choice, graph, name, source)
     for template, path in (
         ("host.h.j2", f"src/{name}.h"),
@@ -132,12 +133,33 @@ def _host(choice: LayerwiseHardware, graph: Graph, name: str, source: str) -> di
 def _linked(choice: LayerwiseHardware) -> list[LinkedKernel]:
     found = []
     for kernel, slrs in zip(choice.kernels, choice.slrs, strict=True):
-        ports = [f"gmem_{port}" for port in (*kernel.reads, kernel.writes)]
-        if has_weights(kernel):
-            ports.append("gmem_weights")
-        instances = [
-            {"name": f"{kernel.name}_{number}", "slr": plain_word(slr), "bank": plain_word(bank)}
-            for number, (slr, bank) in enumerate(zip(slrs, choice.banks, strict=True), start=1)
-        ]
-        found.append(LinkedKernel(name=kernel.name, ports=ports, instances=instances))
+        banks: dict[str, str] = {}
+        for number in range(1, choice.instances + 1):
+            lie, weights = choice.placed.tensors[number - 1], choice.placed.weights[number - 1]
+            tensors = {**kernel.reads, kernel.writes: kernel.layer.name}
+            reached = {port: lie[tensor] for port, tensor in tensors.items()}
+            if has_weights(kernel):
+                reached["weights"] = weights[kernel.layer.name]
+            banks |= {
+                f"{kernel.name}_{number}.gmem_{port}": plain_word(bank)
+                for port, bank in reached.items()
+                if port != _shared_with(kernel, choice)[0]
+            }
+        found.append(
+            LinkedKernel(
+                name=kernel.name,
+                ports=list(dict.fromkeys(name.rpartition(".")[2] for name in banks)),
+                instances=[
+                    {"name": f"{kernel.name}_{number}", "slr": plain_word(slr), "bank": ""}
+                    for number, slr in enumerate(slrs, start=1)
+                ],
+                port_banks=banks,
+            )
+        )
     return found
+
+
+def _shared_with(kernel: TaskKernel, choice: LayerwiseHardware) -> tuple[str, str]:
+    """The output's port and the input's whose AXI port it shares; empty if it has one of its own."""
+    shares = kernel.layer.name in choice.placed.sharing
+    return (kernel.writes, next(iter(kernel.reads))) if shares else ("", "")

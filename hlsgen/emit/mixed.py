@@ -112,11 +112,13 @@ class _Mixture:
         (port,) = pipeline.graph.outputs
         weights = [file.removesuffix(".npy") for file in weight_files(pipeline)]
         ports = [f"gmem_{name}" for name in (*pipeline.ports, *weights)]
+        instances = instances_of(self.hardware.front, self.board, self.front)
+        into, banks = f"gmem_{port.name}", plain_word(banks_text(back.banks))
         front = LinkedKernel(
             name=self.front,
             ports=ports,
-            instances=instances_of(self.hardware.front, self.board, self.front),
-            port_banks={f"gmem_{port.name}": plain_word(banks_text(back.banks))},
+            instances=instances,
+            port_banks={f"{instance['name']}.{into}": banks for instance in instances},
         )
         return [front, linked_processors(self.built, back.slrs, back.banks)]
 

@@ -17,11 +17,13 @@ class KernelNames:
     """The kernel's name, and where the design was written (for the files' headers).
 
     space: the C++ namespace and the header of a convolution's folding; empty: the layer's name.
+    shared_port: an argument whose bundle is that of another one.
     """
 
     kernel: str
     source: str
     space: str = ""
+    shared_port: tuple[str, str] = ("", "")
 
 
 def npy_bytes(codes: Codes, type_: NumberType) -> bytes:

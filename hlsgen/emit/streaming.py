@@ -11,7 +11,7 @@ from hlsgen.emit.dataflow import dataflow_files, weight_files
 from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.plan import KernelNames, Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
-from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
+from hlsgen.emit.vitis import LinkedKernel, plain_word, spread_ports, tool_files
 from hlsgen.emit.xrt import host_files, network_interface
 from hlsgen.search.streaming import StreamingHardware
 from hlsgen.targets.board import Board
@@ -80,10 +80,12 @@ def _linked(balanced: StreamingHardware, board: Board, kernel: str, weights: lis
         *(inputs if constraints.input == "memory" else []),
         *(outputs if constraints.output == "memory" else []),
     ]
+    ports, instances = [f"gmem_{name}" for name in (*memory, *weights)], instances_of(balanced, board, kernel)
     return LinkedKernel(
         name=kernel,
-        ports=[f"gmem_{name}" for name in (*memory, *weights)],
-        instances=instances_of(balanced, board, kernel),
+        ports=ports,
+        instances=instances,
+        port_banks=spread_ports(ports, instances, board),
         inputs=inputs if constraints.input == "stream" else [],
         outputs=outputs if constraints.output == "stream" else [],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,8 +23,8 @@ PORTS = ("gmem_input", "gmem_weights", "gmem_output")
 class LinkedKernel:
     """A kernel as it is linked: `ports` are its m_axi bundles; an instance has a name, an SLR, a DDR bank.
 
-    The SLR is empty if the instance needs several. inputs, outputs: its AXI streams. port_banks: of ports
-    that reach others than their instance's.
+    The SLR is empty if the instance needs several. inputs, outputs: its AXI streams. port_banks: by
+    INSTANCE.PORT the bank of ports that reach another one than their instance's.
     """
 
     name: str
@@ -34,6 +35,22 @@ class LinkedKernel:
     port_banks: Mapping[str, str] = field(default_factory=dict)
 
 
+def spread_ports(
+    ports: Sequence[str], instances: Sequence[Mapping[str, str]], board: Board
+) -> dict[str, str]:
+    """`port_banks` of instances with more ports than their bank takes, whose buffers lie apart: the ports
+    that come last go to the banks that have the fewest."""
+    most, taken, found = board.memory.masters, Counter[str](), dict[str, str]()
+    for instance in instances if most is not None else ():
+        for port in ports:
+            bank = instance["bank"]
+            if taken[bank] >= (most or 0):
+                bank = min((plain_word(one.name) for one in board.memory.banks), key=lambda name: taken[name])
+                found[f"{instance['name']}.{port}"] = bank
+            taken[bank] += 1
+    return found
+
+
 _UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
 
 
@@ -41,9 +58,11 @@ def vitis_files(
     deployment: Deployment, clock: Clock, ks: Sequence[dict[str, Any]], version: str
 ) -> dict[str, str]:
     """{"vitis/hls_config.cfg": text, ...}; ks: what the templates use of each kernel."""
+    named = [named_instances(kernel, k["name"]) for kernel, k in zip(deployment.kernels, ks, strict=True)]
+    port_banks = spread_ports(PORTS, [one for each in named for one in each], deployment.board)
     kernels = [
-        LinkedKernel(name=k["name"], ports=PORTS, instances=named_instances(kernel, k["name"]))
-        for kernel, k in zip(deployment.kernels, ks, strict=True)
+        LinkedKernel(name=k["name"], ports=PORTS, instances=instances, port_banks=port_banks)
+        for instances, k in zip(named, ks, strict=True)
     ]
     board, files = deployment.board, data_files(ks[0])
     if len(kernels) == 1:

@@ -10,6 +10,7 @@ from hlsgen.explore.slr_layouts import Layout
 from hlsgen.explore.space import Found, Space
 from hlsgen.search.board_limits import KINDS, whole_of
 from hlsgen.search.placement import LIMIT_NAMES
+from hlsgen.search.streaming import memory_ports
 
 
 def multiplier_bound(space: Space) -> float | None:
@@ -43,7 +44,7 @@ def bottleneck(space: Space, found: Found, layout: Layout, most: int) -> str:
     stage = f"{slowest.name} with {slowest.interval:,} cycles a frame"
     if found.instances >= most:
         limit = "the batch has no frame for another instance"
-        if most == space.board.max_compute_units:
+        if most == space.board.most_units(memory_ports(space.graph, space.constraints)):
             limit = f"the platform has no more than {most} compute units"
         if space.constraints.instances:
             limit = "the design fixes the instances"

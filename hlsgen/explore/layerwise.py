@@ -285,7 +285,7 @@ def explore_layerwise(design: LayerwiseNetwork, goal: Goal, progress: Progress) 
         bound=scale / least if goal.fastest else least,
         gap=merit / least - 1,
         multiplier_fps=None,
-        binds=explorer.search.bottleneck(hardware.kernels, hardware.word_bits, hardware.ddr_rate)
+        binds=explorer.search.bottleneck(hardware.kernels, hardware.word_bits, hardware.placed)
         if goal.fastest
         else "the goal: it is reached at least cost",
         greedy=None if greedy is None else _point(greedy),

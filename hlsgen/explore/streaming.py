@@ -27,7 +27,7 @@ from hlsgen.explore.slr_layouts import Layout, layouts
 from hlsgen.explore.space import Found, Space
 from hlsgen.report.explored import SearchPoint
 from hlsgen.search.board_limits import KINDS, fitting, margin_fix, margin_text
-from hlsgen.search.streaming import StreamingHardware, balance, check_slrs
+from hlsgen.search.streaming import StreamingHardware, balance, check_slrs, memory_ports
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
 
@@ -60,7 +60,7 @@ def _space(design: StreamingNetwork, progress: Progress) -> Space:
 
 
 def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Progress) -> Explored[Style[Any]]:
-    most = min(design.batch, design.board.max_compute_units)
+    most = min(design.batch, design.board.most_units(memory_ports(design.graph, design.constraints)))
     if space.constraints.instances:
         most = space.constraints.instances
     if space.constraints.target_interval and space.shortest > space.constraints.target_interval:

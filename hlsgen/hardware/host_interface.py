@@ -128,7 +128,8 @@ class HostArgument:
 
 @dataclass(frozen=True, kw_only=True)
 class HostStep:
-    """A call. units: compute units of the kernel; the n-th ones of all steps share a memory bank.
+    """A call. units: compute units of the kernel; the n-th ones of all steps reach the same buffers, each
+    of which lies in one memory bank.
 
     kernels: of each unit the kernel that it is of, where they are not all of `kernel`: kernels that give the
     same results for the same arguments, at other speeds.

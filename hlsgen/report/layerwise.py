@@ -160,7 +160,7 @@ class LayerwiseEstimate(NetworkEstimate):
             gb_per_s=round(total * self.frames_per_s / 1e9, 3),
             gb_per_s_of_an_instance=round(choice.ddr_rate * self.clock_mhz / 1e3, 3),
             bound_cycles=waiting,
-            banks=tuple(choice.banks),
+            banks=tuple(choice.placed.banks),
         )
 
     def _slrs(self) -> list[Slr]:
@@ -171,7 +171,7 @@ class LayerwiseEstimate(NetworkEstimate):
             for kernel, slrs in zip(self.hardware.kernels, self.hardware.slrs, strict=True):
                 used += kernel.resources.times(slrs.count(slr.name))
                 count += slrs.count(slr.name)
-            banks = [bank for bank in dict.fromkeys(self.hardware.banks) if self._slr_of(bank) == slr.name]
+            banks = [bank for bank in self.hardware.placed.banks if self._slr_of(bank) == slr.name]
             rows.append(slr_figures(slr, self.board, instances=count, used=used, banks=banks))
         return rows
 

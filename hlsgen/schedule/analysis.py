@@ -11,7 +11,7 @@ from hlsgen.schedule.balance import balance
 from hlsgen.schedule.begun_anew import flattens_imperfect, flattens_writes
 from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
-from hlsgen.schedule.confidence import trusted
+from hlsgen.schedule.confidence import likely_at_most, stands_within, trusted
 from hlsgen.schedule.constant_indices import split_constant_dimensions
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
@@ -29,6 +29,7 @@ from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.names import function_name
 from hlsgen.schedule.nest_counters import compares_before
 from hlsgen.schedule.nests import FlatNests
+from hlsgen.schedule.overwritten import bases_written
 from hlsgen.schedule.padding import padding_cleared
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
@@ -96,7 +97,7 @@ def schedule_part(
         )
     kept = _kept(before, sites)
     bounded = with_bounds_in_front(inlined, before, plan.unrolled)
-    unmarked = without_marks(bounded, _loop_metadata(before, plan), kept)
+    unmarked = without_marks(bounded, _loop_metadata(before, plan), kept, plan.functions)
     unrolled = optimise.unroll(padding_cleared(unmarked, before, kept), careful=careful)
     after = read_module(unrolled)
     for function in after.functions.values():
@@ -109,7 +110,8 @@ def schedule_part(
         if part.lines:
             memories.share()
         flows = SourceFunctions(function, after).around(named(pragmas, "dataflow"))
-        found, made_of = _of_function(function, after, sites, memories, plan, target, flows)
+        lost = bases_written(before.functions[function.name]) - bases_written(function)
+        found, made_of = _of_function(function, after, sites, memories, plan, target, flows, lost)
         loops += found
         functions += made_of
     return PartSchedule(
@@ -171,6 +173,7 @@ def _of_function(
     plan: LoopPlan,
     target: Target,
     dataflows: Collection[SourceFunction],
+    lost: Collection[str],
 ) -> tuple[list[LoopSchedule], list[FunctionRegions]]:
     if not function.blocks:
         return [], []
@@ -197,6 +200,7 @@ def _of_function(
         flattens_writes=flattens_writes(target.version),
         tells_chosen=tells_chosen_apart(target.version),
         tells_equal=tells_equal(target.version),
+        lost=lost,
     )
     split_constant_dimensions(function, memories, builder.addresses)
     verdicts = [
@@ -210,7 +214,16 @@ def _of_function(
             verdict if split.isdisjoint(verdict.region.accesses) else verdict.again() for verdict in verdicts
         ]
     without_copies(verdicts, dataflows)
-    results = [trusted(verdict.result()) for verdict in verdicts]
+    asked = [verdict.loop for verdict in verdicts if not verdict.automatic]
+    flushed = {id(loop) for loop in loops if module.loop_names.get(loop.node, -1) in plan.flushed}
+    results = [
+        likely_at_most(
+            trusted(verdict.result()),
+            instead=stands_within(verdict.loop, asked),
+            flushed=id(verdict.loop) in flushed and verdict.leaves_words,
+        )
+        for verdict in verdicts
+    ]
     pipelined = {id(verdict.loop) for verdict in verdicts}
     others = [
         Verdict(builder, loop, module, sites, 1, target.delays)

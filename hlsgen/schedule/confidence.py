@@ -6,10 +6,11 @@ considerable share of loops is said as an estimate of a loop that is undecided, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS
 from hlsgen.schedule.results import LoopSchedule, Tier
 
@@ -195,3 +196,28 @@ def _says(interval: int, ground: Ground) -> str:
         f"II {interval} is an estimate: it rests on {ground}, and of {record.loops} such IIs "
         f"{record.right} were those of public reports"
     )
+
+
+def stands_within(loop: Loop | None, asked: Collection[Loop | None]) -> bool:
+    """Whether a loop stays rolled within one of the pipelines that are `asked` for; None: the function."""
+    around = loop.parent if loop is not None else None
+    while around is not None and around not in asked:
+        around = around.parent
+    return around is not None or (loop is not None and None in asked)
+
+
+def likely_at_most(found: LoopSchedule, *, instead: bool, flushed: bool) -> LoopSchedule:
+    """The schedule of a loop, not as "shown" where it rests on what the tool may do or not.
+
+    instead: it is pipelined in place of a pipeline around it that cannot be. flushed: `style=flp` asks for a
+    pipeline that empties, while iterations leave words of a memory to each other: of such the tool's
+    guidance says that their II may grow (UG1448, "Pipeline Styles").
+    """
+    reason = ""
+    if instead and found.automatic:
+        reason = "the pipeline around it cannot be made: that the tool pipelines this loop instead is likely"
+    elif flushed:
+        reason = "that a pipeline with words which iterations leave to each other can be flushed is likely"
+    if found.tier is not Tier.SHOWN or not reason:
+        return found
+    return replace(found, tier=Tier.LIKELY, reasons=(*found.reasons, reason))

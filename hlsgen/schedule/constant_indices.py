@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hlsgen.schedule.ir import Function, Global, Instruction, Local, Operand, bytes_of
+from hlsgen.schedule.copied_words import MOST_WORDS
+from hlsgen.schedule.ir import Constant, Function, Global, Instruction, Local, bytes_of
 from hlsgen.schedule.linear import Addresses
 from hlsgen.schedule.memories import COMPLETE, Memories, Memory, Where, locate
 from hlsgen.schedule.nests import addresses_in
-from hlsgen.schedule.statics import STATE
+from hlsgen.schedule.statics import is_state
 
+_COPIES = ("llvm.memcpy", "llvm.memmove")
 _SAYS_NOTHING = ("__hls_mark", "__hls_keep", "llvm.lifetime", "llvm.dbg")
 
 
@@ -25,7 +27,7 @@ def split_constant_dimensions(function: Function, memories: Memories, addresses:
     found: dict[Memory, list[Where]] = {}
     unknown: set[Local | Global] = set()
     for _, one in function.instructions():
-        unknown |= set(_unknown(one, addresses))
+        unknown |= set(_unknown(one, memories, addresses))
         for operand in addresses_in(one):
             address = addresses.of(operand)
             memory = memories.find(address, addresses.interval) if address is not None else None
@@ -40,12 +42,32 @@ def split_constant_dimensions(function: Function, memories: Memories, addresses:
             memories.replace(memory, _split(memory, accesses))
 
 
-def _unknown(one: Instruction, addresses: Addresses) -> Iterator[Local | Global]:
+def _is_unrolled_copy(one: Instruction, memories: Memories, addresses: Addresses) -> bool:
+    """Whether a copy is a loop over a few whole words: unrolled, each has an address of its own."""
+    length = one.operands[2]
+    found = [addresses.of(operand) for operand in one.operands[:2]]
+    sizes = {_word_bytes(memories.find(each, addresses.interval)) for each in found if each is not None}
+    if len(sizes) != 1 or None in found or not isinstance(length, Constant) or not length.value:
+        return False
+    size = sizes.pop()
+    return bool(size) and not length.value % size and length.value // size <= MOST_WORDS
+
+
+def _word_bytes(memory: Memory | None) -> int:
+    """Of an array whose words lie one behind the other; 0 of anything else."""
+    if memory is None or not memory.dimensions or memory.has_parts:
+        return 0
+    return memory.element_bytes if memory.dimensions[-1].stride == memory.element_bytes else 0
+
+
+def _unknown(one: Instruction, memories: Memories, addresses: Addresses) -> Iterator[Local | Global]:
     """The variables of which an instruction takes more than a word that is known."""
     if one.opcode in ("load", "getelementptr") or one.callee.startswith(_SAYS_NOTHING):
         return
-    if one.callee.startswith("llvm.memcpy") and _is_state(one.operands[1]):
+    if one.callee.startswith("llvm.memcpy") and is_state(one.operands[1]):
         return  # what a static holds at first
+    if one.callee.startswith(_COPIES) and _is_unrolled_copy(one, memories, addresses):
+        return
     for operand in one.operands[:1] if one.opcode == "store" else one.operands:  # of a store its value
         address = addresses.of(operand)
         if address is not None:
@@ -57,10 +79,6 @@ def _bytes(one: Instruction) -> int:
     if one.opcode == "load":
         return bytes_of(one.type)
     return bytes_of(one.types[0]) if one.opcode == "store" else 0
-
-
-def _is_state(operand: Operand) -> bool:
-    return isinstance(operand, Global) and operand.name.strip('"').startswith(STATE)
 
 
 def _split(memory: Memory, accesses: list[Where]) -> Memory:

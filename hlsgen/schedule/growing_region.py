@@ -301,7 +301,7 @@ class GrowingRegion:
         elif (function := library_function(name)) and one.name:
             index = self.new(None, one, block, self.sources(one.operands)).index
             self.region.library[index], self.node_of[one.name] = function, index
-        elif name not in ("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot", "__hls_shift_slot"):
+        elif not name.startswith(("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot", "__hls_shift_slot")):
             self.region.calls.add(name)
             if one.name:
                 self.alias(one, self.sources(one.operands), block)

@@ -16,6 +16,7 @@ from hlsgen.schedule.memories import Memory, locate
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.rings import rings_of
+from hlsgen.schedule.statics import is_state
 
 if TYPE_CHECKING:
     from hlsgen.schedule.growing_region import GrowingRegion
@@ -174,18 +175,20 @@ class MemoryNodes:
 
     def copy(self, one: Instruction, block: str) -> None:
         """A word of several parts that is copied, or set, as one: what it comes from is read, what it
-        goes to written."""
+        goes to written; nothing is of what a static holds at first."""
+        if is_state(one.operands[1]):
+            return
         length = one.operands[2]
         if not isinstance(length, Constant) or not length.value:
             self.grown.region.calls.add("a copy of a length that is not constant")
             return
-        words = words_of_copy(one, length.value, self.grown.owner)
-        for at in range(0, length.value, length.value // words):
-            bits = 8 * length.value // words
-            sources: list[int] = []
-            if ".memset" not in one.callee:
-                sources = self._read_word(one, one.operands[1], bits, block, at)
-            self._write_word(one, one.operands[0], bits, block, sources, at)
+        size = length.value // words_of_copy(one, length.value, self.grown.owner)
+        places = range(0, length.value, size)
+        sources: list[list[int]] = [[] for _ in places]
+        if ".memset" not in one.callee:  # of words that overlap each is read before any is written
+            sources = [self._read_word(one, one.operands[1], 8 * size, block, at) for at in places]
+        for at, read in zip(places, sources, strict=True):
+            self._write_word(one, one.operands[0], 8 * size, block, read, at)
 
     def _read_word(self, one: Instruction, pointer: Operand, bits: int, block: str, at: int) -> list[int]:
         """at: bytes behind the pointer."""

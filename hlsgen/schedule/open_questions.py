@@ -124,6 +124,14 @@ def _says_swapped(region: Region, definitions: Mapping[str, Instruction]) -> Ite
             yield f"whether {first.name} and {second.name} lead to the same words cannot be told"
 
 
+def says_lost(region: Region, lost: Collection[str]) -> Iterator[str]:
+    """Which memories are read here and written nowhere, though the source writes them: what a bank has to do
+    is not known then."""
+    for memory, accesses in region.accesses.items():
+        if memory.base.name in lost and not any(one.writes for one in accesses):
+            yield f"the source writes {memory.name}, and what writes it is not found again"
+
+
 def says_broken(broken: Iterable[Broken]) -> Iterator[str]:
     """Which promises of pragmas the code breaks."""
     for one in broken:

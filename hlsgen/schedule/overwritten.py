@@ -14,6 +14,8 @@ from hlsgen.schedule.accesses import Access, same_word
 from hlsgen.schedule.chosen_memories import ways_of
 from hlsgen.schedule.ir import Function
 from hlsgen.schedule.iteration import Region
+from hlsgen.schedule.pointers import base_of
+from hlsgen.schedule.statics import is_state
 
 if TYPE_CHECKING:
     from hlsgen.schedule.region import RegionBuilder
@@ -34,6 +36,18 @@ def written_bases(region: Region, builder: RegionBuilder) -> set[str]:
         if address is not None
         for way in ways_of(address, builder.addresses, builder.memories)[0]
     }
+
+
+def bases_written(function: Function) -> set[str]:
+    """The variables that a function's stores and copies lead to."""
+    definitions = {one.name: one for _, one in function.instructions() if one.name}
+    pointers = (
+        one.operands[one.opcode == "store"]
+        for _, one in function.instructions()
+        if one.opcode == "store" or (one.callee.startswith("llvm.mem") and not is_state(one.operands[1]))
+    )
+    found = (base_of(pointer, definitions)[0] for pointer in pointers)
+    return {base.name for base in found if base is not None}
 
 
 def drop_overwritten(region: Region, function: Function) -> None:

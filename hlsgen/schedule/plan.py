@@ -22,6 +22,8 @@ class LoopPlan:
     """The same of loops whose copies are pipelined where no loop is left in them."""
     timed: set[int] = field(default_factory=set)
     """Loops of which a pragma names the II."""
+    flushed: set[int] = field(default_factory=set)
+    """Loops whose pipelines shall empty while nothing comes in."""
     off: set[int] = field(default_factory=set)
     """Loops that must not be pipelined."""
     apart: set[int] = field(default_factory=set)
@@ -106,6 +108,7 @@ def _asked(sites: Sites, whole: Mapping[str, int]) -> LoopPlan:
         elif pragma.name == "pipeline":
             plan.pipelined[site.loop] = max(1, site.values.get("ii", 1))
             plan.timed |= {site.loop} if "ii" in site.values else set()
+            plan.flushed |= {site.loop} if pragma.texts.get("style") == "flp" else set()
         elif pragma.name == "unroll" and "off" not in pragma.words:
             plan.unrolled[site.loop] = site.values.get("factor", 0)
     return plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.bursts import AS_IP, PortRules
@@ -37,11 +37,14 @@ class RegionBuilder:
         flattens_writes: bool = False,
         tells_chosen: bool = False,
         tells_equal: bool = False,
+        lost: Collection[str] = (),
     ) -> None:
         """`writes_registers`: whether what an iteration leaves to the next is written into a register, which
         may be read in the same cycle (releases from 2021.2 on), or a choice at the start of the next.
         `compares_before`: of nest_counters.py; `ports`: of bursts.py; `flattens_*`: begun_anew.py;
-        `tells_chosen`: dependences.py; `tells_equal`: equal_counters.py."""
+        `tells_chosen`: dependences.py; `tells_equal`: equal_counters.py. `lost`: the names of variables that
+        the source writes, and the function as it is simplified does not."""
+        self.lost = lost
         self.tells_chosen, self.tells_equal = tells_chosen, tells_equal
         self.compares_before, self.ports = compares_before, ports
         self.flattens_imperfect, self.flattens_writes = flattens_imperfect, flattens_writes

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hlsgen.schedule.control_flow import Loop, innermost_loops, loops_of
 from hlsgen.schedule.ir import Constant, Function, Global, Instruction, Local, Module, Operand
 from hlsgen.schedule.pointers import base_of, moves
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.statics import STATE, is_static
 
 PLAIN, VARIABLE = "__hls_mark", "__hls_mark_variable"
 MARKS_HEADER = "hlsgen_marks.h"
@@ -169,21 +170,31 @@ def is_mark(line: str) -> bool:
     return bool(_CALL.match(line))
 
 
-def without_marks(text: str, loops: Mapping[int, Sequence[str]], kept: Mapping[str, Sequence[str]]) -> str:
+def without_marks(
+    text: str,
+    loops: Mapping[int, Sequence[str]],
+    kept: Mapping[str, Sequence[str]],
+    whole: Collection[str] = (),
+) -> str:
     """The module's text without the calls of marks.
 
     `loops` names what is added to the metadata of loops, as `!{!"llvm.loop.unroll.full"}`, by their node;
-    `kept` the allocas of functions that no pass may split.
+    `kept` the allocas of functions that no pass may split; `whole` the functions that are pipelined as a
+    whole, whose statics are what one call leaves to the next.
     """
     lines: list[str] = []
     nodes: list[str] = []
     function = ""
+    statics: list[str] = []
     number = 1 + max((int(one) for one in re.findall(r"^!(\d+) = ", text, re.MULTILINE)), default=0)
     for line in text.splitlines():
-        if is_mark(line):
+        if is_mark(line) or (function in whole and f', ptr @"{STATE}.' in line):
             continue
         if line.startswith("define "):
             function = line[line.index("@") + 1 : line.index("(", line.index("@"))].strip('"')
+            statics = []
+        if line.startswith("  ret "):  # what the function leaves in a static its next call reads
+            lines += [f"  call void @{LEFT}(ptr {name})" for name in statics]
         back = _BACK.match(line)
         if back and lines and _BLOCK.match(lines[-1]) and not _is_unrolled(loops.get(int(back[1]), ())):
             lines.append(f"  call void @{KEEP}(ptr null)")  # an empty block goes, and the loop's name with it
@@ -198,14 +209,20 @@ def without_marks(text: str, loops: Mapping[int, Sequence[str]], kept: Mapping[s
         lines.append(line)
         if " = alloca " in line:
             name = line.split(" = ", 1)[0].strip()
-            if name[1:].strip('"') in kept.get(function, ()):
+            bare = name[1:].strip('"')
+            left = is_static(bare) and function in whole
+            if left or bare in kept.get(function, ()):
                 lines.append(f"  call void @{KEEP}(ptr {name})")
+                statics += [name] * is_static(bare)
     lines.append(f"declare void @{KEEP}(ptr captures(none)) nounwind willreturn memory(argmem: readwrite)")
+    lines.append(f"declare void @{LEFT}(ptr captures(none)) nounwind willreturn")
     return "\n".join([*lines, *nodes, ""])
 
 
 KEEP = "__hls_keep"
 """Called with an array's address, it keeps passes from taking the array apart, and without one a block."""
+LEFT = "__hls_keep_left"
+"""Called with a static's address where its function returns: what is written to it is not lost."""
 _BACK = re.compile(r"  br label [^!]*(?:, !dbg !\d+)?, !llvm\.loop !(\d+)$")
 _BLOCK = re.compile(r'[-\w$."]+:')
 

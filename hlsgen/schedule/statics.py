@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from hlsgen.schedule.ir import Global, Operand
+
 _GLOBAL = re.compile(
     r"^@(?P<name>\"[^\"]+\"|[-\w$.]+) = (?P<how>[a-z_ ]*?)\bglobal (?P<rest>.+)$", re.MULTILINE
 )
@@ -111,6 +113,11 @@ def local_name(name: str) -> str:
 def is_static(name: str) -> bool:
     """Whether an alloca is that of a static variable."""
     return name.endswith(_STATIC)
+
+
+def is_state(operand: Operand) -> bool:
+    """Whether an operand is what a static holds at first."""
+    return isinstance(operand, Global) and operand.name.strip('"').startswith(STATE)
 
 
 def _state(name: str) -> str:

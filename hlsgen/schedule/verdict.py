@@ -14,7 +14,7 @@ from hlsgen.schedule.begun_anew import is_begun_anew
 from hlsgen.schedule.bursts import wait_for_answers
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import Delays
-from hlsgen.schedule.dependences import Broken, carry_memories, loops_apart, promises_of
+from hlsgen.schedule.dependences import Broken, Promise, carry_memories, loops_apart, promises_of
 from hlsgen.schedule.feedback import Feedback
 from hlsgen.schedule.ir import Function, Module, Place
 from hlsgen.schedule.iteration import Carried
@@ -29,6 +29,7 @@ from hlsgen.schedule.open_questions import (
     says_between,
     says_broken,
     says_guessed,
+    says_lost,
     says_lowered,
     says_reordered,
     says_shared,
@@ -47,6 +48,7 @@ from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
 from hlsgen.schedule.sites import Sites
+from hlsgen.schedule.statics import is_static
 from hlsgen.schedule.written_in_front import written_in_front
 
 COPIES = 3
@@ -100,23 +102,7 @@ class Verdict:
         promises = promises_of(sites, self.region.function, accesses, apart)
         self.outer_counters = frozenset(around)
         """Those of the loops that are flattened with it."""
-        self.broken: list[Broken] = []
-        if loop is not None:
-            registers = builder.writes_registers
-            self.broken = carry_memories(
-                self.region,
-                accesses,
-                counters,
-                promises,
-                writes_registers=registers,
-                around=self.outer_counters,
-                trips=builder.ranges.trips.get(loop.header) or 1,
-                kept={memory for memory in accesses if automatic and self._is_written_by_copies(memory)},
-                in_front=written_in_front(builder, self.region, loop),
-                leaves=len(loop.leaving(builder.function)),
-                tells_chosen=builder.tells_chosen,
-            )
-            wait_for_answers(self.region, {promise.memory for promise in promises})
+        self.broken = self._carry(promises) if loop is not None else self._carry_statics(promises)
         self.uses = port_uses(accesses, self.region)
         timed_nodes = node_timings(self.region, delays, sites, module)
         self.timings, self.graph, self.merges = timed_nodes.each, timed_nodes.graph, timed_nodes.merges
@@ -142,6 +128,36 @@ class Verdict:
             if edge not in own
         ]
 
+    def _carry(self, promises: Sequence[Promise]) -> list[Broken]:
+        """Add what memories carry from iteration to iteration of the loop; the promises that do not hold."""
+        assert self.loop is not None
+        accesses = self.region.accesses
+        broken = carry_memories(
+            self.region,
+            accesses,
+            self.counters,
+            promises,
+            writes_registers=self.builder.writes_registers,
+            around=self.outer_counters,
+            trips=self.builder.ranges.trips.get(self.loop.header) or 1,
+            kept={memory for memory in accesses if self.automatic and self._is_written_by_copies(memory)},
+            in_front=written_in_front(self.builder, self.region, self.loop),
+            leaves=len(self.loop.leaving(self.builder.function)),
+            tells_chosen=self.builder.tells_chosen,
+        )
+        wait_for_answers(self.region, {promise.memory for promise in promises})
+        return broken
+
+    def _carry_statics(self, promises: Sequence[Promise]) -> list[Broken]:
+        """The same of a function that is pipelined as a whole: its statics go from one call to the next."""
+        accesses = {
+            memory: found for memory, found in self.region.accesses.items() if is_static(memory.base.name)
+        }
+        registers = self.builder.writes_registers
+        return carry_memories(
+            self.region, accesses, {}, promises, writes_registers=registers, kept=accesses.keys(), leaves=0
+        )
+
     def _is_written_by_copies(self, memory: Memory) -> bool:
         """Whether copies of one write have several words of a bank: the tool unrolls a loop that no pragma
         names after it has made registers of words whose addresses stay (nerearmartin/HLS-CNN-PYNQ-RealTime
@@ -157,6 +173,12 @@ class Verdict:
     def residue(self) -> Residues:
         """What indices leave when they are divided."""
         return self.builder.addresses.residue
+
+    @property
+    def leaves_words(self) -> bool:
+        """Whether iterations leave each other words of memories."""
+        names = {memory.name for memory in self.region.accesses if memory.storage not in ("register", "axi")}
+        return any(edge.through in names for edge in self.region.carried)
 
     def again(self) -> Verdict:
         """The same of the builder's memories as they are now."""
@@ -203,6 +225,7 @@ class Verdict:
         unknown = [
             *says_unknown(self.region, self.builder, self._loop_place),
             *says_broken(self.broken),
+            *says_lost(self.region, self.builder.lost),
             *says_reordered(recurrence, self.delays),
             *says_too_fast(self.delays.budget_ns),
             *(self._says_stay() if self.automatic else ()),
@@ -415,6 +438,9 @@ class Verdict:
             return Tier.LIKELY
         if self.region.library or any(edge.assumed for edge in self.region.carried):
             return Tier.LIKELY
+        ports = {name.rpartition(".")[0] for name in self.region.streams if name.endswith("_read_request")}
+        if any(f"{port}.axi_read" in self.region.streams for port in ports):
+            return Tier.LIKELY  # whether the next burst is asked for while the words of one still come
         return Tier.SHOWN
 
     # words

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import product
 
 from hlsgen.base.short_repr import Brief
+from hlsgen.cost.conv_instance import AXI_PORTS
 from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import bare_mapping, mappings
@@ -205,7 +206,7 @@ def _at_most(
     """
     bare = bare_mapping(layer, folding, board.multiplier)
     each = arithmetic_resources(bare, board.terms)
-    count = constraints.instances or min(room(each, board), board.max_compute_units, batch)
+    count = constraints.instances or min(room(each, board), board.most_units(AXI_PORTS), batch)
     return count * clock_mhz * 1e6 / least_interval(bare)
 
 

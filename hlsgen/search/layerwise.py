@@ -6,7 +6,6 @@ round costs more in the next one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.hardware.ports import ddr_port
+from hlsgen.hardware.ports import ddr_port, frame_bytes
 from hlsgen.hardware.weights import WeightPlace, task_weight_problems, weight_places
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
@@ -27,7 +26,7 @@ from hlsgen.search.board_limits import KINDS, allowed, allowed_whole, margin_tex
 from hlsgen.search.candidates import NEARLY, Candidate, task_foldings
 from hlsgen.search.no_folding import nothing_fits
 from hlsgen.search.placement import LIMIT_NAMES
-from hlsgen.search.task_choice import KernelOptions, Vector, choose, cycles_of, vector
+from hlsgen.search.task_choice import KernelOptions, Vector, choose, vector
 from hlsgen.search.task_kernels import (
     KernelOption,
     KernelPorts,
@@ -36,7 +35,8 @@ from hlsgen.search.task_kernels import (
     kernel_names,
     task_kernel,
 )
-from hlsgen.search.task_placement import packed, shared_banks
+from hlsgen.search.task_placement import packed
+from hlsgen.search.tensor_banks import TensorBanks, Traffic, tensor_banks
 from hlsgen.targets.board import Board
 
 WORD_BITS = (512, 256, 128, 64)
@@ -57,9 +57,8 @@ TRIES = 12
 class LayerwiseHardware(Brief):
     """The kernels in the order of the calls, and where their `instances` lie.
 
-    formats: by tensor its words in DDR. slrs: by kernel the SLR of each instance. banks: the DDR bank of each
-    instance. ddr_rate: bytes a cycle that an instance has of it. bottleneck: what keeps the whole from being
-    faster.
+    formats: by tensor its words in DDR. slrs: by kernel the SLR of each instance. placed: the DDR banks of
+    the tensors. bottleneck: what keeps the whole from being faster.
     """
 
     kernels: tuple[TaskKernel, ...]
@@ -67,8 +66,7 @@ class LayerwiseHardware(Brief):
     word_bits: int
     instances: int
     slrs: tuple[tuple[str, ...], ...]
-    banks: tuple[str, ...]
-    ddr_rate: float
+    placed: TensorBanks
     bottleneck: str
     tried: int
 
@@ -78,8 +76,14 @@ class LayerwiseHardware(Brief):
         return f"{count} of {frame}; binds: {self.bottleneck}"
 
     def ddr_cycles(self, kernel: TaskKernel) -> int:
-        """Cycles that DDR takes for a frame of this kernel, what it reads and what it writes together."""
-        return math.ceil(kernel.bytes_moved / self.ddr_rate)
+        """Cycles that DDR takes for a frame of this kernel: the bank that has most to carry ends last."""
+        return self.placed.cycles[kernel.layer.name]
+
+    @property
+    def ddr_rate(self) -> float:
+        """Bytes a cycle that an instance has of DDR, on the average over the kernels while they use it."""
+        cycles = sum(map(self.ddr_cycles, self.kernels))
+        return sum(kernel.bytes_moved for kernel in self.kernels) / cycles
 
     def interval_of(self, kernel: TaskKernel) -> int:
         """Cycles a frame of this kernel."""
@@ -193,6 +197,7 @@ class LayerwiseSearch:
             for bits in WORD_BITS
             if bits <= port.bits
         }
+        self._placed: dict[tuple[int, int], TensorBanks | None] = {}
         ports = KernelPorts(board)
         self.kernels = {
             bits: [
@@ -247,7 +252,7 @@ class LayerwiseSearch:
                 chosen = self._chosen(bits, count, 1.0)
                 if chosen is None:
                     break
-                cycles = self._interval(chosen, count) * -(-self.batch // count)
+                cycles = self._interval(chosen, bits, count) * -(-self.batch // count)
                 cost = float(vector(Resources.sum(one.resources for one in chosen)) @ self._prices) * count
                 yield _Attempt(instances=count, word_bits=bits, order=(cycles, cost))
 
@@ -261,16 +266,16 @@ class LayerwiseSearch:
         slrs = packed([kernel.resources for kernel in kernels], count, self.board)
         if slrs is None:
             return None
-        banks, rate = shared_banks(self.board, count, self.clock_mhz)
+        placed = self.placed(attempt.word_bits, count)
+        assert placed is not None, "so many ports fit"
         return LayerwiseHardware(
             kernels=kernels,
             formats=self.formats[attempt.word_bits],
             word_bits=attempt.word_bits,
             instances=count,
             slrs=tuple(map(tuple, slrs)),
-            banks=tuple(banks),
-            ddr_rate=rate,
-            bottleneck=self.bottleneck(kernels, attempt.word_bits, rate),
+            placed=placed,
+            bottleneck=self.bottleneck(kernels, attempt.word_bits, placed),
             tried=self.tried,
         )
 
@@ -307,11 +312,14 @@ class LayerwiseSearch:
         return NoFit(message, "style: dataflow, narrower types, or a larger board")
 
     def options(self, bits: int, count: int) -> list[KernelOptions] | None:
-        """The kernels of each layer of which the SLRs hold `count`; None if a layer has none."""
-        _, rate = shared_banks(self.board, count, self.clock_mhz)
+        """The kernels of each layer of which the SLRs hold `count`; None if a layer has none, or the banks do
+        not take so many ports."""
+        placed = self.placed(bits, count)
+        if placed is None:
+            return None
         found = []
-        for kernels in self.kernels[bits]:
-            every = KernelOptions(kernels=kernels, rate=rate)
+        for layer, kernels in zip(self.graph.layers, self.kernels[bits], strict=True):
+            every = KernelOptions(kernels=kernels, ddr_cycles=placed.cycles[layer.name])
             with np.errstate(divide="ignore", invalid="ignore"):
                 room = np.floor(self.slrs[None, :, :] / every.resources[:, None, :])
             room = np.where(every.resources[:, None, :] > 0, room, np.inf)
@@ -336,7 +344,7 @@ class LayerwiseSearch:
             if chosen is None:
                 break
             kernels = [one.kernels[at] for one, at in zip(options, chosen, strict=True)]
-            cycles = self._interval(kernels, count)
+            cycles = self._interval(kernels, bits, count)
             if best is None or cycles < best[0]:
                 best = cycles, kernels
             total = vector(Resources.sum(one.resources for one in kernels))
@@ -351,22 +359,44 @@ class LayerwiseSearch:
         whole = vector(self.whole)
         return np.divide(1.0, whole, out=np.ones_like(whole), where=whole > 0)
 
-    def _interval(self, kernels: Sequence[KernelOption], count: int) -> int:
-        _, rate = shared_banks(self.board, count, self.clock_mhz)
-        return sum(cycles_of(one, rate) for one in kernels)
+    def _interval(self, kernels: Sequence[KernelOption], bits: int, count: int) -> int:
+        placed = self.placed(bits, count)
+        assert placed is not None, "there are kernels to choose from"
+        ddr = (placed.cycles[layer.name] for layer in self.graph.layers)
+        return sum(max(one.interval, cycles) for one, cycles in zip(kernels, ddr, strict=True))
 
-    def bottleneck(self, kernels: Sequence[TaskKernel], word_bits: int, rate: float) -> str:
+    def placed(self, bits: int, count: int) -> TensorBanks | None:
+        """Where the tensors of so many instances lie; None if the banks do not take so many ports."""
+        if (bits, count) not in self._placed:
+            kernels = [
+                Traffic(
+                    layer=layer.name,
+                    reads=tuple(layer.inputs),
+                    writes=layer.name,
+                    weights=layer.name in self.places and self.places[layer.name].place == "runtime",
+                )
+                for layer in self.graph.layers
+            ]
+            sizes = {tensor: frame_bytes(words) for tensor, words in self.formats[bits].items()}
+            self._placed[bits, count] = tensor_banks(kernels, sizes, count, self.board, self.clock_mhz)
+        return self._placed[bits, count]
+
+    def bottleneck(self, kernels: Sequence[TaskKernel], word_bits: int, placed: TensorBanks) -> str:
         """The kernel that takes most of the time, and what allows no more speed."""
-        cycles = {kernel.layer.name: cycles_of(kernel, rate) for kernel in kernels}
+        ddr = placed.cycles
+        cycles = {one.layer.name: max(one.interval, ddr[one.layer.name]) for one in kernels}
         total = sum(cycles.values())
-        waiting = sum(cycles[one.layer.name] for one in kernels if one.bytes_moved / rate > one.interval)
+        waiting = sum(cycles[one.layer.name] for one in kernels if ddr[one.layer.name] > one.interval)
         longest = max(cycles, key=lambda name: cycles[name])
         text = f"{longest} takes {cycles[longest] / total:.0%} of the cycles"
         if waiting > total / 2:
             return f"DDR bandwidth, for {waiting / total:.0%} of the cycles; {text}"
         if self.constraints.instances or self.constraints.folds or self.constraints.target_interval:
             return f"{text}; the design fixes a part of the mapping"
-        fastest = [min(cycles_of(one, rate) for one in found) for found in self.kernels[word_bits]]
+        fastest = [
+            max(ddr[layer.name], min(one.interval for one in found))
+            for layer, found in zip(self.graph.layers, self.kernels[word_bits], strict=True)
+        ]
         if total == sum(fastest):
             return f"{text}; every kernel has its fastest folding"
         used, have = vector(Resources.sum(one.resources for one in kernels)), vector(self.whole)

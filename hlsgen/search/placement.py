@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hlsgen.base.short_repr import Brief
-from hlsgen.cost.conv_instance import instance_resources
+from hlsgen.cost.conv_instance import AXI_PORTS, instance_resources
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
@@ -213,7 +213,7 @@ def deploy(
     each = instance_resources(mapping, board.terms)
     fits = fitting(each, board)
     most = sum(count for count, _ in fits.values())
-    limit = min(most, board.max_compute_units)
+    limit = min(most, board.most_units(AXI_PORTS))
     if limit < (instances or 1):
         raise NoFit(
             _too_large(each, board, limit, instances), _smaller(limit), "instances" if limit else None
@@ -311,10 +311,10 @@ def _bottleneck(
         return "the number of instances that the design fixes"
     if count >= batch:
         return "the batch: there is no frame for another instance"
-    if count < min(most, board.max_compute_units):
+    if count < min(most, board.most_units(AXI_PORTS)):
         return "the batch: it does not divide evenly over more instances"
-    if most > board.max_compute_units:
-        return f"the platform's {board.max_compute_units} compute units"
+    if most > board.most_units(AXI_PORTS):
+        return f"the platform's {board.most_units(AXI_PORTS)} compute units"
     return limits_text(binding for _, binding in fits.values())
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hlsgen.cost.processor import AXI_PORTS
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.processor import Processor
@@ -107,7 +108,7 @@ def bottleneck(
         return "the instances that the design asks for"
     lacking = _lacking(each, slrs, board)
     if not lacking:
-        return f"the {board.max_compute_units} kernels that the board takes"
+        return f"the {board.most_units(AXI_PORTS)} kernels that the board takes"
     used, whole = each.times(len(slrs)), Resources.sum(allowed(slr, board) for slr in board.slrs)
     shares = [
         f"{LIMIT_NAMES[kind]} at {getattr(used, kind) / max(1, getattr(whole, kind)):.0%}" for kind in lacking

@@ -15,7 +15,7 @@ from itertools import product
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
-from hlsgen.cost.processor import processor_resources
+from hlsgen.cost.processor import AXI_PORTS, processor_resources
 from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
@@ -426,7 +426,7 @@ class SharedSearch:
 
     def _count(self, processor: Processor, each: Resources, why: str) -> int:
         """Instances that fit, each in one SLR, or as many as are asked for; 0: not. why: it is so large."""
-        most = min(room_within(each, self.limits), self.board.max_compute_units)
+        most = min(room_within(each, self.limits), self.board.most_units(AXI_PORTS))
         asked = self.constraints.instances
         if not most:
             self.misses.too_large(processor, each, why, self.board)

@@ -290,9 +290,8 @@ class _Search:
         """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than asked for."""
         board, fixed = self.board, self.constraints.instances
         alone = room(each, board)
-        count = min(
-            alone or min(1, capacity(each, allowed_whole(board))[0]), board.max_compute_units, self.batch
-        )
+        most = board.most_units(memory_ports(self.graph, self.constraints))
+        count = min(alone or min(1, capacity(each, allowed_whole(board))[0]), most, self.batch)
         if fixed is not None:
             return fixed if count >= fixed else 0
         return count
@@ -408,6 +407,13 @@ def _streaming(choice: Offchip) -> str:
 def _total(choice: Offchip, interval: int) -> Resources:
     total = Resources.sum(one.resources for one in choice.picked(interval).values())
     return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
+
+
+def memory_ports(graph: Graph, constraints: NetworkConstraints) -> int:
+    """The ports of tensors in memory that a streaming kernel has; those of streamed weights come to these."""
+    interface = constraints.interface
+    sides = ((graph.inputs, interface.input), (graph.outputs, interface.output))
+    return sum(len(ports) for ports, kind in sides if kind == "memory")
 
 
 def check_slrs(graph: Graph, constraints: NetworkConstraints) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hlsgen.cost.resources import Resources
 from hlsgen.search.board_limits import KINDS
-from hlsgen.search.task_kernels import KernelOption, TaskKernel
+from hlsgen.search.task_kernels import KernelOption
 
 Vector = NDArray[np.float64]
 """A number for each of KINDS."""
@@ -31,10 +31,10 @@ def vector(resources: Resources) -> Vector:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KernelOptions:
-    """What the kernel of a layer could be. rate: bytes a cycle that it has of DDR."""
+    """What the kernel of a layer could be. ddr_cycles: those that DDR takes for a frame of any of them."""
 
     kernels: tuple[KernelOption, ...]
-    rate: float
+    ddr_cycles: int
 
     @cached_property
     def resources(self) -> NDArray[np.float64]:
@@ -44,12 +44,12 @@ class KernelOptions:
     @cached_property
     def cycles(self) -> Vector:
         """[kernels] cycles a frame, those that DDR takes included."""
-        return np.array([cycles_of(one, self.rate) for one in self.kernels], np.float64)
+        return np.array([max(one.interval, self.ddr_cycles) for one in self.kernels], np.float64)
 
     def among(self, allowed: NDArray[np.bool_]) -> KernelOptions:
         """Those kernels that are `allowed`."""
         kept = tuple(one for one, keep in zip(self.kernels, allowed, strict=True) if keep)
-        return KernelOptions(kernels=kept, rate=self.rate)
+        return KernelOptions(kernels=kept, ddr_cycles=self.ddr_cycles)
 
     def hull(self, prices: Vector) -> list[int]:
         """The lower convex hull of (cost, cycles), the cheapest first."""
@@ -70,11 +70,6 @@ class KernelOptions:
         """Cycles saved for a unit of cost; without bound if it costs nothing."""
         cost = costs[after] - costs[before]
         return float((self.cycles[before] - self.cycles[after]) / cost) if cost > 0 else math.inf
-
-
-def cycles_of(kernel: KernelOption | TaskKernel, rate: float) -> int:
-    """Cycles a frame of `kernel` with `rate` bytes a cycle of DDR."""
-    return max(kernel.interval, math.ceil(kernel.bytes_moved / rate))
 
 
 def choose(

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.cost.conv_instance import AXI_PORTS
 from hlsgen.cost.cycles import Cycles
 from hlsgen.cost.resources import Resources
 from hlsgen.search.board_limits import KINDS, allowed, bank_rate, capacity, left_of
@@ -57,7 +58,7 @@ class Task:
     @property
     def most(self) -> int:
         """Instances."""
-        return min(self.board.max_compute_units, self.batch)
+        return min(self.board.most_units(AXI_PORTS), self.batch)
 
     @cached_property
     def room(self) -> Floats:
@@ -290,8 +291,8 @@ class Pair:
             return "the number of instances that the design fixes"
         if total >= self.task.batch:
             return "the batch: there is no frame for another instance"
-        if total >= board.max_compute_units:
-            return f"the platform's {board.max_compute_units} compute units"
+        if total >= board.most_units(AXI_PORTS):
+            return f"the platform's {board.most_units(AXI_PORTS)} compute units"
         left = {
             slr.name: left_of(allowed(slr, board), Resources.sum(one.used_in(slr.name) for one in kernels))
             for slr in board.slrs

@@ -122,6 +122,8 @@ class Memory(_Section):
     """Clock above which a port gains nothing; None: the kernel's clock counts."""
     ports: Annotated[int, Whole(1, 1024)] | None = None
     """Number of ports into the memory; None: no limit but the kernel's own."""
+    masters: Annotated[int, Whole(1, 1024)] | None = None
+    """Kernel ports that one bank takes; None: no limit, where the link configuration names no bank."""
     efficiency: Annotated[float, Real(0.01, 1)] = 0.8
     """Share of the peak rate that long bursts reach."""
     size_gb: Annotated[float, Real(0.001, 1_000_000)] | None = None
@@ -174,6 +176,13 @@ class Board(_Section):
     def terms(self) -> Terms:
         """What emitted hardware takes on this board, by its kind of DSP: hlsgen's own unless `with_terms`."""
         return packaged_terms(self.multiplier) if self._terms is None else self._terms
+
+    def most_units(self, ports: int) -> int:
+        """Compute units that the platform links at most of a kernel with so many ports into memory."""
+        most = self.memory.masters
+        if most is None or not ports:
+            return self.max_compute_units
+        return min(self.max_compute_units, len(self.memory.banks) * most // ports)
 
     @property
     def multiplier(self) -> Dsp:

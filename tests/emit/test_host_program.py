@@ -272,7 +272,10 @@ def test_kernels_of_a_lane_share_a_bank(tasks: HostBuild, tmp_path: Path) -> Non
         type(kernel)(
             name=kernel.name,
             arguments=kernel.arguments,
-            units={unit: (bank + 1 if unit == "net_fc_2" else bank) for unit, bank in kernel.units.items()},
+            units={
+                unit: [bank + 1 for bank in banks] if unit == "net_fc_2" else banks
+                for unit, banks in kernel.units.items()
+            },
         )
         for kernel in kernels(tasks.build)
     ]

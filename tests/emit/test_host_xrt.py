@@ -101,7 +101,10 @@ def first_is_no_pointer(kernel: Kernel) -> Kernel:
 
 def last_kernel_elsewhere(found: Sequence[Kernel]) -> list[Kernel]:
     *others, last = found
-    return [*others, replace(last, units={unit: 3 - bank for unit, bank in last.units.items()})]
+    return [
+        *others,
+        replace(last, units={unit: [3 - bank for bank in banks] for unit, banks in last.units.items()}),
+    ]
 
 
 COMMON: list[tuple[Change, str]] = [

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -137,6 +139,44 @@ def test_a_kernel_a_layer_with_settings_and_links(built: Project) -> None:
             text = path.read_text()
             assert "{{" not in text.replace("{{-", "") or path.suffix == ".h", path
             assert "{%" not in text and not any(line != line.rstrip() for line in text.splitlines()), path
+
+
+def banks_of(built: Project) -> dict[str, set[str]]:
+    """By instance and tensor the banks of the ports that reach it, as link.cfg has them."""
+    link = (built.folder / "vitis" / "link.cfg").read_text()
+    led = {
+        (unit, port): bank
+        for unit, port, bank in re.findall(r"^sp=(\w+)\.m_axi_gmem_(\w+):(\S+)$", link, re.MULTILINE)
+    }
+    interface = json.loads((built.folder / "interface.json").read_text())
+    found: dict[str, set[str]] = {}
+    for step in interface["steps"]:
+        source = (built.folder / "src" / f"{step['kernel']}.cpp").read_text()
+        bundles = dict(re.findall(r"m_axi port=(\w+) offset=slave bundle=gmem_(\w+)", source))
+        for number, unit in enumerate(step["units"]):
+            for one in step["arguments"]:
+                if one["port"] in bundles:
+                    bank = led[unit, bundles[one["port"]]]
+                    found.setdefault(f"{number}.{one['name']}", set()).add(bank)
+    return found
+
+
+def test_all_ports_of_a_tensor_reach_its_bank(built: Project) -> None:
+    found = banks_of(built)
+    assert found and all(len(banks) == 1 for banks in found.values())
+    assert len(set.union(*found.values())) > 1
+
+
+def test_kernels_share_ports_where_the_banks_take_no_more(tmp_path: Path) -> None:
+    tight = U200.model_copy(update={"memory": U200.memory.model_copy(update={"masters": 7})})
+    built = build(Design(replace(residual("tasks").given, board=tight)), tmp_path / "net")
+    assert built.report["total"]["instances"] == 2 and built.report["csim"]["verdict"] == "equal"
+    sources = [path.read_text() for path in (built.folder / "src").glob("net_*.cpp")]
+    assert any("port=out offset=slave bundle=gmem_in0 " in text for text in sources)
+    link = (built.folder / "vitis" / "link.cfg").read_text()
+    ports = Counter(re.findall(r"^sp=\S+:(\S+)$", link, re.MULTILINE))
+    assert max(ports.values()) <= 7
+    assert all(len(banks) == 1 for banks in banks_of(built).values())
 
 
 @pytest.mark.parametrize("target", ["csim", "csim-bounded"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -208,7 +209,7 @@ def interface(build_folder: Path) -> dict[str, Any]:
 def kernels(build_folder: Path) -> list[Kernel]:
     """As the linker would make them of vitis/link.cfg: names and banks are read there."""
     link = (build_folder / "vitis/link.cfg").read_text().splitlines()
-    banks: dict[str, int] = {}
+    banks: dict[tuple[str, str], int] = {}
     reaches: dict[tuple[str, str], tuple[int, ...]] = {}
     for line in link:
         if line.startswith("sp="):
@@ -218,7 +219,14 @@ def kernels(build_folder: Path) -> list[Kernel]:
             if last:
                 reaches[unit, bundle] = tuple(range(first, last[0] + 1))
             else:
-                banks[unit] = first
+                banks[unit, bundle] = first
+
+    def bank_of(unit: str, kernel: str) -> list[int]:
+        source = source_of(build_folder, kernel)
+        bundles = dict(re.findall(r"m_axi port=(\w+) .*?bundle=gmem_(\w+)", source.read_text()))
+        led = [bundles.get(one.name, "") for one in arguments(source, kernel)]
+        return [banks.get((unit, bundle), 0) for bundle in led]
+
     names = [line.removeprefix("nk=").split(":") for line in link if line.startswith("nk=")]
     return [
         Kernel(
@@ -227,7 +235,7 @@ def kernels(build_folder: Path) -> list[Kernel]:
                 replace(one, reaches=reaches.get((units.split(".")[0], one.name), ()))
                 for one in arguments(source_of(build_folder, name), name)
             ],
-            units={unit: banks[unit] for unit in units.split(".")},
+            units={unit: bank_of(unit, name) for unit in units.split(".")},
         )
         for name, _, units in names
     ]
@@ -299,7 +307,9 @@ def stand_in_xclbin(path: Path, library: Path, found: Sequence[Kernel]) -> Path:
     for kernel in found:
         names = " ".join(one.name + "*" * (one.pointer + bool(one.reaches)) for one in kernel.arguments)
         lines.append(f"kernel {kernel.name} {names}")
-        lines += [f"unit {kernel.name} {unit} {bank}" for unit, bank in kernel.units.items()]
+        lines += [
+            f"unit {kernel.name} {unit} {' '.join(map(str, banks))}" for unit, banks in kernel.units.items()
+        ]
     path.write_text("\n".join(lines) + "\n")
     return path
 

@@ -66,7 +66,11 @@ class xclbin:  # noqa: N801
                 library = words[1]
             elif words[0] == "kernel":
                 self.shared_objects[words[1]], self.arguments[words[1]] = library, words[2:]
-        self.units = {f"{words[1]}:{words[2]}": int(words[3]) for words in lines if words[0] == "unit"}
+        self.units = {
+            f"{words[1]}:{words[2]}": [int(word) for word in words[3:]]
+            for words in lines
+            if words[0] == "unit"
+        }
 
     def get_ips(self) -> list[_Ip]:
         return [_Ip(name) for name in self.units]
@@ -138,13 +142,13 @@ class kernel:  # noqa: N801
         if self.unit_name not in card.container.units:
             raise RuntimeError(f"No compute units matching '{name}'")
         self.unit = card.units[self.unit_name]
-        self.bank = card.container.units[self.unit_name]
+        self.banks = card.container.units[self.unit_name]
         self.arguments = card.container.arguments[self.unit.kernel]
 
     def group_id(self, index: int) -> int:
         if not self.arguments[index].endswith("*"):
             raise RuntimeError("the argument is not connected to memory")
-        return self.bank
+        return self.banks[index]
 
 
 class run:  # noqa: N801
@@ -161,7 +165,7 @@ class run:  # noqa: N801
         if pointer != isinstance(value, bo):
             raise RuntimeError("a buffer for a scalar, or a scalar for a buffer")
         anywhere = self.kernel.arguments[index].endswith("**")
-        if isinstance(value, bo) and value.group != self.kernel.bank and not anywhere:
+        if isinstance(value, bo) and value.group != self.kernel.banks[index] and not anywhere:
             raise RuntimeError("the buffer lies in another bank")
         self.given[index] = value
 

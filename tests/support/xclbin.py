@@ -32,17 +32,19 @@ class Argument:
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
-    """units: by compute unit the index of the memory bank that its pointers reach."""
+    """units: by compute unit the index of the memory bank that each argument reaches, if it is a pointer."""
 
     name: str
     arguments: Sequence[Argument]
-    units: Mapping[str, int]
+    units: Mapping[str, Sequence[int]]
 
 
 def write_xclbin(path: Path, kernels: Sequence[Kernel], *, banks: int = 4) -> Path:
     """The container at `path`."""
     units = [(kernel, unit) for kernel in kernels for unit in kernel.units]
-    topology = _topology(banks, {bank for kernel in kernels for bank in kernel.units.values()})
+    topology = _topology(
+        banks, {bank for kernel in kernels for all_of in kernel.units.values() for bank in all_of}
+    )
     connections = _connections(units)
     sections = {
         BITSTREAM: bytes(16),
@@ -92,8 +94,8 @@ def _connections(units: Sequence[tuple[Kernel, str]]) -> bytes:
         struct.pack("<iii", index, number, bank)
         for number, (kernel, unit) in enumerate(units)
         for index, argument in enumerate(kernel.arguments)
-        for bank in (argument.reaches or (kernel.units[unit],))
         if argument.pointer
+        for bank in (argument.reaches or (kernel.units[unit][index],))
     ]
     return struct.pack("<i", len(found)) + b"".join(found)
 

@@ -57,7 +57,7 @@ struct argument {
 struct kernel {
     std::string name;
     std::vector<argument> arguments;
-    std::vector<std::pair<std::string, int> > units;  // names and banks
+    std::vector<std::pair<std::string, std::vector<int> > > units;  // names and banks
 };
 
 struct container {
@@ -95,8 +95,9 @@ private:
         kernels.push_back(found);
     }
     void add_unit(const std::string &name, std::istringstream &words) {
-        std::pair<std::string, int> unit;
-        words >> unit.first >> unit.second;
+        std::pair<std::string, std::vector<int>> unit;
+        words >> unit.first;
+        for (int bank; words >> bank;) unit.second.push_back(bank);
         find(name).units.push_back(unit);
     }
 };
@@ -252,17 +253,17 @@ public:
         const std::size_t open = name.find(":{");
         const std::string unit = name.substr(open + 2, name.size() - open - 3);
         found = d.content->find(name.substr(0, open));
-        for (const auto &one : found.units) if (one.first == unit) bank = one.second;
-        if (bank < 0) throw std::runtime_error("No compute units matching '" + name + "'");
+        for (const auto &one : found.units) if (one.first == unit) banks = one.second;
+        if (banks.empty()) throw std::runtime_error("No compute units matching '" + name + "'");
         worker = d.units->at(unit);
     }
     int group_id(int index) const {
         if (!found.arguments.at(std::size_t(index)).pointer) throw std::runtime_error("not connected to memory");
-        return bank;
+        return banks.at(std::size_t(index));
     }
 
     stand_in::kernel found;
-    int bank = -1;
+    std::vector<int> banks;  // of each argument
     stand_in::unit *worker;
 };
 
@@ -271,7 +272,7 @@ public:
     explicit run(const kernel &k) : kernel_(k), arguments_(k.found.arguments.size()), given_(k.found.arguments.size()), state_(std::make_shared<progress>()) {}
     void set_arg(int index, const bo &b) {
         if (!place(index).pointer) throw std::runtime_error("argument is a scalar");
-        if (b.group() != kernel_.bank && !place(index).anywhere) throw std::runtime_error("buffer lies in another bank");
+        if (b.group() != kernel_.banks.at(std::size_t(index)) && !place(index).anywhere) throw std::runtime_error("buffer lies in another bank");
         give(index, b.on_card());
     }
     void set_arg(int index, int value) {

@@ -8,8 +8,8 @@ namespace in_turn {
 buffers_t::buffers_t(int frames)
     : image((std::size_t(frames) * 512 + 511) / 512)
     , conv((std::size_t(frames) * 2048 + 511) / 512)
-    , mixed((std::size_t(frames) * 3072 + 511) / 512)
-    , total((std::size_t(frames) * 3072 + 511) / 512)
+    , mixed((std::size_t(frames) * 4096 + 511) / 512)
+    , total((std::size_t(frames) * 4096 + 511) / 512)
 {}
 
 void run(buffers_t &b, int frames, void (*done)(const char *layer)) {

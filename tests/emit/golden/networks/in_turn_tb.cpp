@@ -20,8 +20,8 @@ namespace {
 namespace formats {
 constexpr tb::format image = {2, 4, 6, 4, 2, 8, 8, 1};
 constexpr tb::format conv = {4, 4, 6, 4, 4, 15, 16, 1};
-constexpr tb::format mixed = {4, 4, 6, 2, 4, 20, 32, 1};
-constexpr tb::format total = {4, 4, 6, 2, 4, 24, 32, 1};
+constexpr tb::format mixed = {4, 4, 6, 4, 4, 20, 32, 1};
+constexpr tb::format total = {4, 4, 6, 4, 4, 24, 32, 1};
 }  // namespace formats
 
 std::string traces;  // the folder for what the kernels record
@@ -93,11 +93,11 @@ int run(const std::string &folder, int most_frames) {
     in_turn::run(buffers, frames, show_records);
     std::printf("kernel seconds %.6f\n", watch.seconds());
     save<256>(folder, "conv", buffers.conv, formats::conv, frames);
-    save<256>(folder, "mixed", buffers.mixed, formats::mixed, frames);
-    save<256>(folder, "total", buffers.total, formats::total, frames);
+    save<512>(folder, "mixed", buffers.mixed, formats::mixed, frames);
+    save<512>(folder, "total", buffers.total, formats::total, frames);
     std::size_t different = 0;
-    different += differences<256>(folder, "features", buffers.mixed, formats::mixed, frames);
-    different += differences<256>(folder, "sum", buffers.total, formats::total, frames);
+    different += differences<512>(folder, "features", buffers.mixed, formats::mixed, frames);
+    different += differences<512>(folder, "sum", buffers.total, formats::total, frames);
     return different == 0 ? 0 : 1;
 }
 

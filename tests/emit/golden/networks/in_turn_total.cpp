@@ -8,26 +8,22 @@
 namespace {
 
 // The words of the streams: neighbouring pixels x channels.
-typedef hlsgen::lanes<ap_fixed<20, 10>, 8> in0_word;            // 2 pixels x 4 channels
-typedef hlsgen::lanes<ap_fixed<15, 8>, 16> in1_word;            // 4 pixels x 4 channels
-typedef hlsgen::lanes<ap_fixed<15, 8>, 8> total_1_words0_word;  // 2 pixels x 4 channels
-typedef hlsgen::lanes<ap_fixed<24, 14>, 8> total_word;          // 2 pixels x 4 channels
+typedef hlsgen::lanes<ap_fixed<20, 10>, 16> in0_word;            // 4 pixels x 4 channels
+typedef hlsgen::lanes<ap_fixed<15, 8>, 16> in1_word;             // 4 pixels x 4 channels
+typedef hlsgen::lanes<ap_fixed<20, 10>, 8> total_0_words0_word;  // 2 pixels x 4 channels
+typedef hlsgen::lanes<ap_fixed<15, 8>, 8> total_1_words0_word;   // 2 pixels x 4 channels
+typedef hlsgen::lanes<ap_fixed<24, 14>, 8> total_word;           // 2 pixels x 4 channels
+typedef hlsgen::lanes<ap_fixed<24, 14>, 16> out_words0_word;     // 4 pixels x 4 channels
 
-void read_in0(const in_turn_total_in0_t *memory, hls::stream<in_turn_total_in0_t> &out, int frames) {
+void load_in0(const in_turn_total_in0_t *memory, hls::stream<in0_word> &out, int frames) {
 #pragma HLS inline off
-    constexpr int STAGE = 5, WORDS = 12, PARTS = 2;
-    hlsgen::read_port<STAGE, WORDS, PARTS>(memory, out, frames);
-}
-
-void load_in0(hls::stream<in_turn_total_in0_t> &in, hls::stream<in0_word> &out, int frames) {
-#pragma HLS inline off
-    constexpr int STAGE = 0, BITS = 20, SLOT = 32, PARTS = 2, WORDS = 12;
-    hlsgen::take_apart<STAGE, BITS, SLOT, PARTS, WORDS>(in, out, frames);
+    constexpr int STAGE = 0, BITS = 20, SLOT = 32, TRANSFERS = 1, WORDS = 8;
+    hlsgen::load<STAGE, BITS, SLOT, TRANSFERS, WORDS>(memory, out, frames);
 }
 
 void read_in1(const in_turn_total_in1_t *memory, hls::stream<in_turn_total_in1_t> &out, int frames) {
 #pragma HLS inline off
-    constexpr int STAGE = 6, WORDS = 8, PARTS = 2;
+    constexpr int STAGE = 7, WORDS = 8, PARTS = 2;
     hlsgen::read_port<STAGE, WORDS, PARTS>(memory, out, frames);
 }
 
@@ -38,45 +34,53 @@ void load_in1(hls::stream<in_turn_total_in1_t> &in, hls::stream<in1_word> &out, 
 }
 
 // 4 pixels x 4 channels to 2 pixels x 4 channels
-void convert_total_1_0(hls::stream<in1_word> &in, hls::stream<total_1_words0_word> &out, int frames) {
+void convert_total_0_0(hls::stream<in0_word> &in, hls::stream<total_0_words0_word> &out, int frames) {
 #pragma HLS inline off
     constexpr int STAGE = 2, LANES = 8, RATIO = 2, WORDS = 3, ROWS = 4;
     hlsgen::split_pixels<STAGE, LANES, RATIO, WORDS, ROWS>(in, out, frames);
 }
 
-void write_out(hls::stream<in_turn_total_out_t> &in, in_turn_total_out_t *memory, int frames) {
+// 4 pixels x 4 channels to 2 pixels x 4 channels
+void convert_total_1_0(hls::stream<in1_word> &in, hls::stream<total_1_words0_word> &out, int frames) {
 #pragma HLS inline off
-    constexpr int STAGE = 7, WORDS = 12, PARTS = 2;
-    hlsgen::write_port<STAGE, WORDS, PARTS>(in, memory, frames);
+    constexpr int STAGE = 3, LANES = 8, RATIO = 2, WORDS = 3, ROWS = 4;
+    hlsgen::split_pixels<STAGE, LANES, RATIO, WORDS, ROWS>(in, out, frames);
 }
 
-void store_out(hls::stream<total_word> &in, hls::stream<in_turn_total_out_t> &out, int frames) {
+// 2 pixels x 4 channels to 4 pixels x 4 channels
+void convert_out_0(hls::stream<total_word> &in, hls::stream<out_words0_word> &out, int frames) {
 #pragma HLS inline off
-    constexpr int STAGE = 4, BITS = 24, SLOT = 32, PARTS = 2, WORDS = 12;
-    hlsgen::put_together<STAGE, BITS, SLOT, PARTS, WORDS>(in, out, frames);
+    constexpr int STAGE = 5, LANES = 8, RATIO = 2, WORDS = 3, ROWS = 4;
+    hlsgen::gather_pixels<STAGE, LANES, RATIO, WORDS, ROWS>(in, out, frames);
+}
+
+void store_out(hls::stream<out_words0_word> &in, in_turn_total_out_t *memory, int frames) {
+#pragma HLS inline off
+    constexpr int STAGE = 6, BITS = 24, SLOT = 32, TRANSFERS = 1, WORDS = 8;
+    hlsgen::store<STAGE, BITS, SLOT, TRANSFERS, WORDS>(in, memory, frames);
 }
 
 }  // namespace
 
 extern "C" void in_turn_total(const in_turn_total_in0_t *in0, const in_turn_total_in1_t *in1, in_turn_total_out_t *out,
                               int frames) {
-#pragma HLS interface m_axi port=in0 offset=slave bundle=gmem_in0 max_widen_bitwidth=512 max_read_burst_length=64 num_read_outstanding=8 depth=12
+#pragma HLS interface m_axi port=in0 offset=slave bundle=gmem_in0 max_widen_bitwidth=512 max_read_burst_length=64 num_read_outstanding=8 depth=16
 #pragma HLS interface m_axi port=in1 offset=slave bundle=gmem_in1 max_widen_bitwidth=512 max_read_burst_length=64 num_read_outstanding=8 depth=8
-#pragma HLS interface m_axi port=out offset=slave bundle=gmem_out max_widen_bitwidth=512 max_write_burst_length=64 num_write_outstanding=8 depth=12
+#pragma HLS interface m_axi port=out offset=slave bundle=gmem_out max_widen_bitwidth=512 max_write_burst_length=64 num_write_outstanding=8 depth=16
 #pragma HLS dataflow
-    hls::stream<in0_word, 7> in0_s("in0_s");
+    hls::stream<in0_word, 2> in0_s("in0_s");
     hls::stream<in1_word, 2> in1_s("in1_s");
+    hls::stream<total_0_words0_word, 2> total_0_words0_s("total_0_words0_s");
     hls::stream<total_1_words0_word, 2> total_1_words0_s("total_1_words0_s");
     hls::stream<total_word, 2> total_s("total_s");
-    hls::stream<ap_uint<512>, 2> load_in0_beats("load_in0_beats");
+    hls::stream<out_words0_word, 2> out_words0_s("out_words0_s");
     hls::stream<ap_uint<512>, 2> load_in1_beats("load_in1_beats");
-    hls::stream<ap_uint<512>, 2> store_out_beats("store_out_beats");
-    HLSGEN_STAGE(read_in0, in0, load_in0_beats, frames);
-    HLSGEN_STAGE(load_in0, load_in0_beats, in0_s, frames);
+    HLSGEN_STAGE(load_in0, in0, in0_s, frames);
     HLSGEN_STAGE(read_in1, in1, load_in1_beats, frames);
     HLSGEN_STAGE(load_in1, load_in1_beats, in1_s, frames);
+    HLSGEN_STAGE(convert_total_0_0, in0_s, total_0_words0_s, frames);
     HLSGEN_STAGE(convert_total_1_0, in1_s, total_1_words0_s, frames);
-    HLSGEN_STAGE(total::run, in0_s, total_1_words0_s, total_s, frames);
-    HLSGEN_STAGE(store_out, total_s, store_out_beats, frames);
-    HLSGEN_STAGE(write_out, store_out_beats, out, frames);
+    HLSGEN_STAGE(total::run, total_0_words0_s, total_1_words0_s, total_s, frames);
+    HLSGEN_STAGE(convert_out_0, total_s, out_words0_s, frames);
+    HLSGEN_STAGE(store_out, out_words0_s, out, frames);
 }

@@ -105,7 +105,7 @@ void load_weights(const hlsgen::weight_beat *weights, hls::stream<hlsgen::weight
 #pragma HLS inline off
     if (reload != 0) {
         conv_beats: for (int i = 0; i < 6; ++i) {
-#pragma HLS pipeline II=1
+#pragma HLS pipeline II=1 style=flp
             conv.write(weights[i]);
         }
     }

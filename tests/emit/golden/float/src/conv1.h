@@ -424,7 +424,7 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
     filling next;
     next.start(0);
     fill: for (int i = 0; i < (frames > 0 ? FIRST_FILL : 0); ++i) {
-#pragma HLS pipeline II=1
+#pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FIRST_FILL max=FIRST_FILL
         hlsgen::iteration(hlsgen::LOOP_FILL);
         fill_band(band, next, pixels.read());
@@ -435,7 +435,7 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
     next.start(to_fill >= 0 ? next_tile(0) : NO_TILE);
     bool fills = to_fill > 0;  // whether there are some, known before the tile ends
     iterations: for (long long i = 0; i < (long long)frames * ITERATIONS; ++i) {
-#pragma HLS pipeline II=1
+#pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=240 max=240
 #pragma HLS dependence variable=band inter RAW distance=30 true
 #pragma HLS dependence variable=band inter WAR false
@@ -527,7 +527,7 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
     hlsgen::counter<NF> filters;  // of the pass that leaves
     hlsgen::counter<TILES> tile;
     columns: for (long long i = 0; i < (passes + 1) * DRAIN_STEPS; ++i) {
-#pragma HLS pipeline II=1
+#pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=176 max=176
 #pragma HLS dependence variable=rows inter false
         hlsgen::iteration(hlsgen::LOOP_DRAIN);

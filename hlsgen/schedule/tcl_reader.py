@@ -222,9 +222,10 @@ class ScriptReader:
 
 def _environment(variables: Mapping[str, str]) -> Variables:
     """The values of the environment's variables by the names that scripts have for them, `env(HOME)`: paths
-    that are there, and parts. No other value is given to a script, which may print it."""
+    that are there, and parts. No other value is given to a script, which may print it; that there is one,
+    is."""
     return {
-        f"env({name})": value if _PART.fullmatch(value) or _is_path(value) else None
+        f"env({name})": value if _PART.fullmatch(value) or _is_path(value) else f"$::env({name})"
         for name, value in variables.items()
     }
 

@@ -77,7 +77,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reached:
+class Reached(Brief):
     """The outputs on frames that chose no range (None: there are none), and on some that did, of `given`.
 
     chosen: what auto chose for that; None: types are the user's.

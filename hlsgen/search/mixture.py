@@ -23,6 +23,7 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.rates import rate_text
 from hlsgen.base.short_repr import Brief
+from hlsgen.cost.processor import AXI_PORTS
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import stage_resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
@@ -53,6 +54,8 @@ SLOWER = (1.0, 1.05, 1.15, 1.5, 2.0, 3.0, 5.0)
 """Intervals that are tried, as multiples of the one wished: converters may be slower than stages."""
 
 Amounts = NDArray[np.int64]
+FRONT_PORTS = 2
+"""Ports of the streaming kernel on a bank: into the processors' memory on each, and its inputs on one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,7 +337,13 @@ class _MixedSearch:
         """How many of a processor are tried: as many as are asked for, or any that fit."""
         if one.processor.lanes * one.processor.activation_bits < LEAST_DDR_BITS:
             return ()  # its words are narrower than any port
-        return (one.count,) if self.constraints.instances else range(1, one.count + 1)
+        masters, most = self.board.memory.masters, one.count
+        if masters is not None:
+            # all ports of a processor are on its bank, beside those of the streaming kernel
+            most = min(most, len(self.board.memory.banks) * ((masters - FRONT_PORTS) // AXI_PORTS))
+        if self.constraints.instances:
+            return (one.count,) if one.count <= most else ()
+        return range(1, most + 1)
 
     def _left(self, one: Candidate) -> Amounts | None:
         """[SLR, kind] beside the processors."""

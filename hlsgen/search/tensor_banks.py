@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hlsgen.base.short_repr import Brief
 from hlsgen.search.board_limits import bank_rate
 from hlsgen.targets.board import Board
 
@@ -35,7 +36,7 @@ class Traffic:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TensorBanks:
+class TensorBanks(Brief):
     """Where everything lies.
 
     tensors, weights: of each instance the bank of each tensor, and of the weights of each layer. sharing: the

@@ -77,7 +77,7 @@ def test_twice_the_input_takes_at_most_three_times_the_time(name: str, tmp_path:
     while size < 256_000:
         size *= 2
         after = min(seconds(reader, tmp_path, made(size)) for _ in range(2))
-        assert after <= max(3 * before, 0.1), f"{size:,}: {before:.3f} s, then {after:.3f} s"
+        assert after <= max(3 * before, 0.3), f"{size:,}: {before:.3f} s, then {after:.3f} s"
         before = after
 
 

@@ -234,7 +234,7 @@ FOLD = Fold(px=2, pe=2, simd=2, multipliers="quad")
 MUTANTS = (
     ("dots[i * SHARED_PX + x - first]", "dots[i * SHARED_PX]"),
     ("(o + i) * TERMS", "o * TERMS"),
-    ("pixels, first,", "pixels, 0,"),
+    ("pixels[first + x][t]", "pixels[x][t]"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def test_an_import_with_samples_says_nothing_and_chooses_from_them(folder: Path)
     assert imported("--samples", "x.npy", "-o", "designs/net.yaml") == ""
     design = hlsgen.load(folder / "designs" / "net.yaml")
     assert design.calibration is not None and design.calibration.warning is None
-    assert (design.calibration.source, design.calibration.frames) == ("x.npy", 32)
+    assert (design.calibration.source, design.calibration.frames) == ("x.npy", 450)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         y = design.golden(images())
@@ -168,6 +169,7 @@ def test_a_build_says_it_too(folder: Path) -> None:
     assert report["calibration"] == {
         "source": "a stand-in photograph",
         "frames": 32,
+        "given": 32,
         "stand_in": True,
         "chooses_types": True,
     }
@@ -252,6 +254,7 @@ def quantised(given: bool) -> hlsgen.Design:
     )
     options = Options(board="zcu102", clock_mhz=None, batch=4, constraints=None, style="dataflow")
     graph = Graph.chain("own", source, (cast,))
+    graph = replace(graph, inputs=(replace(graph.inputs[0], own=not given),))
     return hlsgen.Design(
         from_fixed(graph, options, "test", given_types=frozenset({"input"} if given else ()))
     )

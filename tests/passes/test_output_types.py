@@ -74,7 +74,7 @@ def test_design_files_and_python_say_it_alike(tmp_path: Path) -> None:
     np.testing.assert_array_equal(first, second)
     assert (np.ldexp(first, TYPE.fraction) % 1 == 0).all()
     (tmp_path / "net.yaml").write_text(text.replace('"fixed<12,5>"', "12"))
-    with pytest.raises(DesignError, match="a width does not say its outputs' type"):
+    with pytest.raises(DesignError, match="precision of it says types of inputs, outputs"):
         hlsgen.load(tmp_path / "net.yaml")
 
 

@@ -153,7 +153,20 @@ class Conv2d(Layer, kind="conv2d"):
             )
         types = (self.input_type, self.weight_type, self.bias_type, self.accumulator, self.result_type)
         problems += self._type_problems(types)
-        return problems
+        return problems + self._limit_problems()
+
+    def _limit_problems(self) -> list[Problem]:
+        """A limit that the accumulator cannot hold, beyond which every sum would lie."""
+        if not isinstance(self.accumulator, FixedType):
+            return []
+        low, high = self.clamp_codes
+        above = low is not None and low > self.accumulator.max_code
+        if above or (high is not None and high < self.accumulator.min_code):
+            limit = self.low if above else self.high
+            side = "below" if above else "above"
+            message = f"every sum that its accumulator {self.accumulator} holds is {side} its limit {limit:g}"
+            return [self.problem(message, "a wider accumulator, or other limits")]
+        return []
 
     def _type_problems(self, types: tuple[NumberType, ...]) -> list[Problem]:
         """Fixed point beside floating point, or half beside float32, which sums of half products alone may
@@ -297,6 +310,8 @@ class Conv2d(Layer, kind="conv2d"):
         scale = 2.0**self.accumulator.fraction
         low = None if self.low is None else math.ceil(self.low * scale)
         high = None if self.high is None else math.floor(self.high * scale)
+        if low is not None and low <= self.accumulator.min_code:
+            low = None
         if high is not None and high >= self.accumulator.max_code:
             high = None
         return low, high

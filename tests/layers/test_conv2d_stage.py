@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,22 @@ def small(shape: tuple[int, int, int], channels: int, **fields: Any) -> Conv2d:
         **fields,
     )
     return layer.retyped((layer.input_type,), layer.result_type)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1e3, None), (None, 1e3), (-1e3, 1e3), (-1e3, 0.5), (-0.5, 1e3)])
+def test_limits_that_no_sum_reaches_change_nothing(
+    tmp_path_factory: pytest.TempPathFactory, low: float | None, high: float | None
+) -> None:
+    """They are beyond the accumulator, in whose type they would come out as other numbers."""
+    layer = replace(small((2, 4, 6), 4), low=low, high=high)
+    assert_layers_exact([(layer, Fold(px=2, pe=2, simd=2))], tmp_path_factory.mktemp("limits"))
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e3, None), (None, -1e3)])
+def test_limits_beyond_every_sum_are_refused(low: float | None, high: float | None) -> None:
+    """The accumulator cannot hold them, so C++ would limit to another number."""
+    (problem,) = replace(small((2, 4, 6), 4), low=low, high=high).check()
+    assert "every sum that its accumulator" in problem.message
 
 
 EMITTED = {

@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--kinds", nargs="+", choices=MODELS, default=list(MODELS))
-    parser.add_argument("--csim", type=int, default=50, help="C-simulate one in so many; 0: none")
+    parser.add_argument("--csim", type=int, default=50, help="C-simulate one of every SHARE seeds; 0: none")
     parser.add_argument("--json", type=Path, default=JSON, metavar="PATH")
     given = parser.parse_args()
     given.json.parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.floating import FLOAT32
+from hlsgen.emit.cedr_layers import geometry_of
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
@@ -68,7 +69,7 @@ class FloatLayer:
 
     @property
     def biases(self) -> NDArray[np.float32]:
-        """[M]; zeros where there are none."""
+        """[M]; zeros for a layer without biases."""
         bias = np.asarray(self.layer.bias, np.float32)
         return bias if bias.size else np.zeros(self.layer.out_channels, np.float32)
 
@@ -76,24 +77,12 @@ class FloatLayer:
     def numbers(self) -> dict[str, Any]:
         """What the templates name of the layer."""
         layer = self.layer
-        channels, height, width = layer.in_shape
         kernel = self.filter_weights.shape[2:]
         return {
-            "name": layer.name,
+            **geometry_of(layer),
             "function": "float_convolution",
-            "channels": channels,
-            "height": height,
-            "width": width,
-            "filters": layer.out_channels,
-            "groups": layer.groups,
-            "rows": layer.output_shape[1],
-            "columns": layer.output_shape[2],
-            "top": layer.padding[0],
-            "left": layer.padding[1],
             "kernel_h": kernel[0],
             "kernel_w": kernel[1],
-            "stride_h": layer.stride[0],
-            "stride_w": layer.stride[1],
             "dilation_h": layer.dilation[0],
             "dilation_w": layer.dilation[1],
             "low": None if layer.low is None else float(np.float32(layer.low)),

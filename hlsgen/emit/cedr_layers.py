@@ -135,17 +135,11 @@ def biases_of(called: CalledLayer) -> NDArray[np.int64]:
     return np.asarray(called.layer.bias_codes).astype(np.int64)
 
 
-def numbers_of(called: CalledLayer) -> dict[str, Any]:
-    """What the templates name of the layer."""
-    layer, split = called.layer, called.split
-    accumulator, result = layer.accumulator, layer.result_type
-    assert isinstance(accumulator, FixedType) and isinstance(result, FixedType)
-    low, high = layer.clamp_codes
+def geometry_of(layer: Conv2d) -> dict[str, Any]:
+    """What the templates name of any layer, in fixed or floating point."""
     channels, height, width = layer.in_shape
-    top, left, _, _ = layer.padding
     return {
         "name": layer.name,
-        "function": "convolution" if called.side else "dense",
         "channels": channels,
         "height": height,
         "width": width,
@@ -153,12 +147,24 @@ def numbers_of(called: CalledLayer) -> dict[str, Any]:
         "groups": layer.groups,
         "rows": layer.output_shape[1],
         "columns": layer.output_shape[2],
-        "top": top,
-        "left": left,
-        "padded_height": called.padded[0],
-        "padded_width": called.padded[1],
+        "top": layer.padding[0],
+        "left": layer.padding[1],
         "stride_h": layer.stride[0],
         "stride_w": layer.stride[1],
+    }
+
+
+def numbers_of(called: CalledLayer) -> dict[str, Any]:
+    """What the templates name of the layer."""
+    layer, split = called.layer, called.split
+    accumulator, result = layer.accumulator, layer.result_type
+    assert isinstance(accumulator, FixedType) and isinstance(result, FixedType)
+    low, high = layer.clamp_codes
+    return {
+        **geometry_of(layer),
+        "function": "convolution" if called.side else "dense",
+        "padded_height": called.padded[0],
+        "padded_width": called.padded[1],
         "side": called.side,
         "weight_parts": split.weight_parts,
         "weight_bits": split.weight_bits,

@@ -78,7 +78,7 @@ class Chosen:
 
 @dataclass(frozen=True, kw_only=True)
 class Reached(Brief):
-    """The outputs on frames that chose no range (None: there are none), and on some that did, of `given`.
+    """The outputs on frames that chose no range (None: no such frames), and on some that did, of `given`.
 
     chosen: what auto chose for that; None: types are the user's.
     """

@@ -57,7 +57,7 @@ def _one_or_list(names: list[str]) -> str | list[str]:
 
 
 def as_json(value: object) -> Any:
-    """A plain value as JSON has it. Raises TypeError: it is none. JSON has no infinity: {"float": "inf"}."""
+    """A plain value as JSON has it; an infinity is {"float": "inf"}. Raises TypeError: it is not plain."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

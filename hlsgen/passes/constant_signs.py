@@ -6,7 +6,7 @@ s. The file says what qonnx computes, +s everywhere, and no longer what was trai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 import numpy as np
 
@@ -35,20 +35,20 @@ NEVER_BELOW_ZERO = frozenset({"sigmoid", "hard_sigmoid", "exp", "abs", "softplus
 
 def constant_signs(graph: Graph) -> list[str]:
     """A sentence for each sign, in a float graph, of values that are never below 0."""
-    layers = {layer.name: layer for layer in graph.layers}
-    return [
-        WARNING.format(name=layer.name, size=layer.grid.scale.max())
-        for layer in graph.layers
-        if isinstance(layer, FakeQuant) and layer.grid.bipolar and _never_below_zero(layer.inputs[0], layers)
-    ]
+    found: set[str] = set()
+    """Tensors without a value below 0, whatever the network reads."""
+    sentences = []
+    for layer in graph.layers:
+        if isinstance(layer, FakeQuant) and layer.grid.bipolar and layer.inputs[0] in found:
+            sentences.append(WARNING.format(name=layer.name, size=layer.grid.scale.max()))
+        if _never_below_zero(layer, found):
+            found.add(layer.name)
+    return sentences
 
 
-def _never_below_zero(name: str, layers: Mapping[str, Layer]) -> bool:
-    """Whether no value of a tensor is below 0, whatever the network reads."""
-    layer = layers.get(name)
+def _never_below_zero(layer: Layer, found: Collection[str]) -> bool:
+    """Whether no result of a layer is below 0. found: the tensors of which that is known."""
     match layer:
-        case None:
-            return False
         case Clamp() | Conv2d() if layer.low is not None and layer.low >= 0:
             return True
         case Table():
@@ -74,5 +74,5 @@ def _never_below_zero(name: str, layers: Mapping[str, Layer]) -> bool:
             | Clamp()
             | FakeQuant()
         ):
-            return all(_never_below_zero(source, layers) for source in layer.inputs)
+            return all(source in found for source in layer.inputs)
     return False

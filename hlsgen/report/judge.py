@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -18,8 +19,8 @@ class OutputAgreement(Section):
     """An output of the design beside the framework's, on the frames that both ran.
 
     differing: values that are further apart than float32 rounds. snr_db: signal to noise, the mean of the
-    signal left out; None: no noise. agreement: the share of frames with the same largest score; None: the
-    output holds no scores.
+    signal left out; None: no noise, or no signal. agreement: the share of frames with the same largest
+    score; None: the output holds no scores.
     """
 
     name: Text
@@ -28,6 +29,13 @@ class OutputAgreement(Section):
     largest_error: Number
     snr_db: Any_ | None = None
     agreement: Number | None = None
+
+    @property
+    def decibels(self) -> float:
+        """`snr_db`: inf without noise, -inf without a signal."""
+        if self.snr_db is not None:
+            return float(self.snr_db)
+        return -math.inf if self.largest_error else math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +92,11 @@ def judge_line(found: JudgeFigures) -> str:
             f"{found.by}: {equal:,} of {compared:,} outputs of {on} equal the framework's own; the others "
             f"follow from {values:,} ties that its float32 rounds to the other side, in {named}"
         )
-    worst = max(found.outputs, key=lambda one: -(one.snr_db if one.snr_db is not None else 1e18))
+    worst = min(found.outputs, key=lambda one: one.decibels)
     answers = _answers(worst, found.frames)
     return (
         f"{found.by}: {on}, largest error {max(one.largest_error for one in found.outputs):.4g}, "
-        f"{_db(worst.snr_db)}{answers}; {found.layers} layers are read as the framework computes them"
+        f"{_db(worst, ' dB')}{answers}; {found.layers} layers are read as the framework computes them"
     )
 
 
@@ -110,7 +118,7 @@ def output_rows(outputs: Sequence[OutputAgreement]) -> list[tuple[str, ...]]:
             f"{one.compared:,}",
             f"{one.differing:,}",
             f"{one.largest_error:.4g}",
-            "exact" if one.snr_db is None else f"{one.snr_db:.1f}",
+            _db(one),
             "" if one.agreement is None else f"{one.agreement:.0%}",
         )
         for one in outputs
@@ -121,8 +129,10 @@ def tie_rows(ties: Sequence[TieFigures]) -> list[tuple[str, ...]]:
     return [(one.layer, f"{one.values:,}", f"{one.compared:,}", one.why) for one in ties]
 
 
-def _db(snr_db: float | None) -> str:
-    return "no noise" if snr_db is None else f"{snr_db:.1f} dB"
+def _db(one: OutputAgreement, unit: str = "") -> str:
+    if math.isinf(one.decibels):
+        return "no signal" if one.decibels < 0 else "no noise"
+    return f"{one.decibels:.1f}{unit}"
 
 
 def _answers(one: OutputAgreement, frames: int) -> str:

@@ -41,8 +41,8 @@ class TensorAccuracy(ScoreAccuracy):
 
 @dataclass(frozen=True, kw_only=True)
 class OutputAccuracy(TensorAccuracy):
-    """An output. agreement_at_least: what so many frames show. snr_db_by_frame: of the worst and the best
-    frame. variation_db: where only what changes from frame to frame is signal.
+    """An output. agreement_at_least: what this number of frames shows. snr_db_by_frame: of the worst and the
+    best frame. variation_db: where only what changes from frame to frame is signal.
     """
 
     agreement_at_least: Number | None = None

@@ -267,7 +267,7 @@ class LayerwiseSearch:
         if slrs is None:
             return None
         placed = self.placed(attempt.word_bits, count)
-        assert placed is not None, "so many ports fit"
+        assert placed is not None, "the instances were limited to those whose ports fit"
         return LayerwiseHardware(
             kernels=kernels,
             formats=self.formats[attempt.word_bits],
@@ -312,8 +312,8 @@ class LayerwiseSearch:
         return NoFit(message, "style: dataflow, narrower types, or a larger board")
 
     def options(self, bits: int, count: int) -> list[KernelOptions] | None:
-        """The kernels of each layer of which the SLRs hold `count`; None if a layer has none, or the banks do
-        not take so many ports."""
+        """The kernels of each layer of which the SLRs hold `count`; None if a layer has none, or the banks
+        lack ports for them."""
         placed = self.placed(bits, count)
         if placed is None:
             return None
@@ -366,7 +366,7 @@ class LayerwiseSearch:
         return sum(max(one.interval, cycles) for one, cycles in zip(kernels, ddr, strict=True))
 
     def placed(self, bits: int, count: int) -> TensorBanks | None:
-        """Where the tensors of so many instances lie; None if the banks do not take so many ports."""
+        """Where the tensors of `instances` lie; None if the banks lack ports for them."""
         if (bits, count) not in self._placed:
             kernels = [
                 Traffic(

@@ -59,7 +59,7 @@ class TensorBanks(Brief):
 def tensor_banks(
     kernels: Sequence[Traffic], sizes: Mapping[str, int], instances: int, board: Board, clock_mhz: float
 ) -> TensorBanks | None:
-    """The banks of `instances` sets of the kernels; None if the banks do not take so many ports.
+    """The banks of `instances` sets of the kernels; None if the banks lack ports for them.
 
     sizes: bytes of a frame of each tensor in DDR.
     """

@@ -112,13 +112,14 @@ class _Judge:
         """Each output of the design on frames that are simulated, beside the framework's.
 
         The framework gets the values that a quantiser of the model's own gets; other inputs it gets as the
-        design's type holds them only where the model brings its types.
+        design's type holds them only where the model brings its types. Raises JudgeError: a value is
+        infinite or NaN on one side only.
         """
         count = len(next(iter(few.codes.values())))
         values = few.values if self._graph is not self._reading else self._fed(few.values, few.codes)
         run = self._run(self._graph.inputs, values)
         return [
-            _output(port, golden[port.source][:count], wanted)
+            _output(self._graph.name, port, golden[port.source][:count], wanted)
             for port, wanted in zip(self._graph.outputs, run.outputs, strict=True)
         ]
 
@@ -209,9 +210,18 @@ def _shown(port: Port, codes: Codes) -> Floats:
     return shown
 
 
-def _output(port: Port, codes: Codes, wanted: Floats) -> OutputAgreement:
+def _output(network: str, port: Port, codes: Codes, wanted: Floats) -> OutputAgreement:
     ours = _shown(port, codes)
-    errors = np.abs(ours - wanted)
+    same = (ours == wanted) | (np.isnan(ours) & np.isnan(wanted))
+    errors = np.abs(np.subtract(ours, wanted, out=np.zeros(ours.shape), where=~same))
+    lost = int((~np.isfinite(errors)).sum())
+    if lost:
+        raise JudgeError(
+            f"error: {network}: {lost:,} of {ours.size:,} values of output {port.name} are infinite or no "
+            "numbers in the design or in its framework, not in both\n"
+            "fix: float32 or a wider type where the numbers overflow; --no-judge (judge=False) builds it all "
+            "the same"
+        )
     signal = float(np.square(wanted - wanted.mean()).sum()) or float(np.square(wanted).sum())
     db = decibels(signal, float(np.square(errors).sum()))
     scores = wanted.ndim == 2 and wanted.shape[1] > 1

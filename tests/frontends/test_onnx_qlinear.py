@@ -11,8 +11,10 @@ import pytest
 onnx = pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
+from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from tests.support.frontends.onnx_models import expected, model, node, normal, outputs_of  # noqa: E402
+from tests.support.frontends.onnx_networks import statically_quantised  # noqa: E402
 
 MICROSOFT = "com.microsoft"
 SHAPE = (3, 4, 6, 5)
@@ -137,25 +139,15 @@ def test_a_network_that_quantize_static_writes(tmp_path: Path) -> None:
     made = model(nodes, {"x": (1, 2, 8, 6)}, constants, opset=17)
     frames = normal(6, 20, 1, 2, 8, 6)
 
-    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
-        def __init__(self) -> None:
-            self.left = iter(frames)
-
-        def get_next(self) -> Any:
-            frame = next(self.left, None)
-            return None if frame is None else {"x": frame}
-
-    onnx.save(made, tmp_path / "float.onnx")
-    quantization.quantize_static(
-        tmp_path / "float.onnx",
-        tmp_path / "net.onnx",
-        Reader(),
+    written = statically_quantised(
+        made,
+        tmp_path,
+        frames[:, 0],
         quant_format=quantization.QuantFormat.QOperator,
         per_channel=False,
         activation_type=quantization.QuantType.QUInt8,
         weight_type=quantization.QuantType.QUInt8,
     )
-    written = onnx.load(tmp_path / "net.onnx")
     ops = {one.op_type for one in written.graph.node}
     assert {"QLinearAdd", "QLinearLeakyRelu", "QGemm", "QLinearGlobalAveragePool", "QLinearConcat"} <= ops
     graph = graph_of_onnx(written, name="net")
@@ -163,3 +155,25 @@ def test_a_network_that_quantize_static_writes(tmp_path: Path) -> None:
     for frame in frames:
         wanted = expected(written, frame)[0]
         assert np.abs(outputs_of(graph, frame)[0] - wanted).max() <= 2.5 * float(np.max(step))
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes"),
+    [
+        ("QLinearConcat", {"axis": 1}),
+        ("QLinearGlobalAveragePool", {"channels_last": 0}),
+        ("QLinearGlobalAveragePool", {"channels_last": 1}),
+        ("QLinearSoftmax", {"axis": 1, "opset": 12}),
+        ("QLinearSoftmax", {"axis": 1, "opset": 13}),
+    ],
+)
+def test_operations_of_constants_are_refused(op: str, attributes: dict[str, int]) -> None:
+    nodes = [
+        node(op, "s z c s z" if op == "QLinearConcat" else "c s z s z", "p", domain=MICROSOFT, **attributes),
+        node("DequantizeLinear", "p s z", "d"),
+        node("Add", "x d", "y"),
+    ]
+    constants = {"c": codes(0, np.uint8, (1, 4, 4, 2)), "s": np.float32(0.1), "z": np.uint8(0)}
+    made = model(nodes, {"x": (1, 4, 4, 2)}, constants, domains={MICROSOFT: 1})
+    with pytest.raises(DesignError, match="its input .* is constant"):
+        graph_of_onnx(made, name="net")

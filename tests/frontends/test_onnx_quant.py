@@ -391,8 +391,13 @@ def test_four_bits() -> None:
 def test_what_onnxruntimes_quantiser_makes_of_random_networks(tmp_path: Path, seed: int) -> None:
     """The codes of exact arithmetic, and onnxruntime's but for ties, which float32 breaks at random."""
     frames = normal(seed, FRAMES, 3, 8, 8)
+    types = pytest.importorskip("onnxruntime.quantization").QuantType
     made = statically_quantised(
-        random_network(seed), tmp_path, frames, per_channel=bool(seed & 1), signed=bool(seed & 2)
+        random_network(seed),
+        tmp_path,
+        frames,
+        per_channel=bool(seed & 1),
+        activation_type=types.QInt8 if seed & 2 else types.QUInt8,
     )
     last = next(one for one in made.graph.node if one.output[0] == "y")
     assert last.op_type == "DequantizeLinear"

@@ -16,7 +16,7 @@ from hlsgen.base.fixed import FixedType  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from hlsgen.passes.integer_graph import CHOSEN  # noqa: E402
 from tests.support.frontends.onnx_models import expected, model, node, normal, outputs_of  # noqa: E402
-from tests.support.frontends.onnx_networks import Net  # noqa: E402
+from tests.support.frontends.onnx_networks import Net, statically_quantised  # noqa: E402
 
 FRAMES = 2 * normal(6, 12, 1, 2, 8, 8)
 
@@ -31,25 +31,14 @@ def written(op: str, folder: Path, per_channel: bool, **attributes: Any) -> Any:
         node("Conv", "r v", "y"),
     ]
     constants = {"w": normal(1, 3, 2, 3, 3), "v": normal(2, 4, 3, 3, 3)}
-    onnx.save(model(nodes, {"x": (1, 2, 8, 8)}, constants), folder / "float.onnx")
-
-    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
-        def __init__(self) -> None:
-            self.left = iter(FRAMES)
-
-        def get_next(self) -> Any:
-            frame = next(self.left, None)
-            return None if frame is None else {"x": frame}
-
-    quantization.quantize_static(
-        folder / "float.onnx",
-        folder / "net.onnx",
-        Reader(),
+    return statically_quantised(
+        model(nodes, {"x": (1, 2, 8, 8)}, constants),
+        folder,
+        FRAMES[:, 0],
         quant_format=quantization.QuantFormat.QDQ,
         per_channel=per_channel,
         op_types_to_quantize=["Conv"],
     )
-    return onnx.load(folder / "net.onnx")
 
 
 FIRST: dict[str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""A folding that there is none of: the remedy is written into the design, and hardware is found."""
+"""A folding that does not exist: the remedy is written into the design, and hardware is found."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from hlsgen.base.progress import silent
 from hlsgen.cli.commands import cli
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.report.judge import JudgeFigures, judge_line
+from hlsgen.report.judge import JudgeFigures, OutputAgreement, judge_line, judge_text
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 nn = torch.nn
@@ -193,3 +193,20 @@ def test_a_channel_far_below_the_others_is_judged_by_its_own_size() -> None:
     )
     with pytest.raises(JudgeError, match="BipolarQuant"):
         judgement(broken, 16)
+
+
+def test_a_design_that_overflows_is_refused() -> None:
+    """Its infinities have no decibels, which must not read as no noise."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(2, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 5)).eval()
+    with torch.no_grad():
+        net[3].weight.fill_(3e3)
+    with pytest.raises(JudgeError, match="values of output .* are infinite or no numbers in the design"):
+        judgement(design_of(net, precision="half", style="tasks"))
+
+
+def test_an_error_without_a_signal_is_not_called_exact() -> None:
+    output = OutputAgreement(name="y", compared=8, differing=8, largest_error=0.5)
+    found = JudgeFigures(verdict="agrees", by="PyTorch", frames=8, layers=1, outputs=(output,))
+    assert "largest error 0.5, no signal;" in judge_line(found)
+    assert "| no signal |" in judge_text(found)

@@ -43,7 +43,10 @@ def _operand(reading: Reading, node: Node, place: int) -> str:
 
 def _computed(reading: Reading, node: Node, op: str, places: Sequence[int], result: int) -> Sequence[Known]:
     """An operation on floats; places: of its operands' integers; result: of the scale of its own."""
-    plain = replace(node, op=op, domain="", inputs=tuple(_operand(reading, node, place) for place in places))
+    operands = tuple(_operand(reading, node, place) for place in places)
+    plain = replace(node, op=op, domain="", inputs=operands)
+    if all(isinstance(reading.known[name], Constant) for name in operands):
+        reading.view(plain)  # refuses it
     (found, *_) = FLOATS[op](reading, plain)
     assert isinstance(found, Real), "an operand is computed"
     return [requantised_by(reading, node, found.view, result)]
@@ -64,14 +67,12 @@ def _pooled(op: str) -> Handler:
         if not node.flag("channels_last"):
             return _computed(reading, node, op, (0,), 3)
         name = _operand(reading, node, 0)
-        known = reading.known[name]
-        assert isinstance(known, Real), "a pool of constants is none"
-        rank = known.view.rank
-        first = reading.builder.permute(known.view, (rank - 1, *range(rank - 1)))
+        view = reading.view(replace(node, inputs=(name,)))
+        first = reading.builder.permute(view, (view.rank - 1, *range(view.rank - 1)))
         reading.known[name] = Real(view=first)
         (found,) = FLOATS[op](reading, replace(node, op=op, domain="", inputs=(name,)))
         assert isinstance(found, Real), "its operand is computed"
-        last = reading.builder.permute(found.view, (*range(1, rank), 0))
+        last = reading.builder.permute(found.view, (*range(1, view.rank), 0))
         return [requantised_by(reading, node, last, 3)]
 
     return pool
@@ -85,12 +86,12 @@ def _softmax(reading: Reading, node: Node) -> Sequence[Known]:
     """Along an axis; in operator sets before 13, which it names itself, over all axes from it on."""
     if int(node.attribute("opset", reading.opset)) >= 13 or reading.opset < 13:
         return _computed(reading, node, "Softmax", (0,), 3)
-    known = reading.known[name := _operand(reading, node, 0)]
-    assert isinstance(known, Real), "its operand is computed"
-    axis = reading.axis(node, int(node.attribute("axis", 1)), known.view.rank)
-    flat = reading.builder.softmax(reading.builder.flatten(known.view, axis), axis)
+    name = _operand(reading, node, 0)
+    view = reading.view(replace(node, inputs=(name,)))
+    axis = reading.axis(node, int(node.attribute("axis", 1)), view.rank)
+    flat = reading.builder.softmax(reading.builder.flatten(view, axis), axis)
     reading.known.pop(name)
-    return [requantised_by(reading, node, reading.builder.reshape(flat, known.view.shape), 3)]
+    return [requantised_by(reading, node, reading.builder.reshape(flat, view.shape), 3)]
 
 
 def _gemm(reading: Reading, node: Node) -> Sequence[Known]:

@@ -222,8 +222,8 @@ def random_network(seed: int) -> Any:
     return model(net.nodes, {"x": ("N", 3, 8, 8)}, net.constants)
 
 
-def statically_quantised(made: Any, folder: Path, frames: Array, *, per_channel: bool, signed: bool) -> Any:
-    """The model as onnxruntime's quantiser makes it, calibrated with `frames`."""
+def statically_quantised(made: Any, folder: Path, frames: Array, **options: Any) -> Any:
+    """The model as onnxruntime's quantiser makes it, calibrated with `frames`, one by one."""
     quantization = pytest.importorskip("onnxruntime.quantization")
 
     class Reader(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
@@ -234,12 +234,7 @@ def statically_quantised(made: Any, folder: Path, frames: Array, *, per_channel:
             return next(self.frames, None)
 
     onnx.save(made, folder / "float.onnx")
-    kind = quantization.QuantType.QInt8 if signed else quantization.QuantType.QUInt8
     quantization.quantize_static(
-        str(folder / "float.onnx"),
-        str(folder / "quantised.onnx"),
-        Reader(),
-        per_channel=per_channel,
-        activation_type=kind,
+        str(folder / "float.onnx"), str(folder / "quantised.onnx"), Reader(), **options
     )
     return onnx.load(folder / "quantised.onnx")

@@ -1,5 +1,5 @@
-// Convolutions and dense layers as calls of the DASH API. Those of integers are exact: what they sum is integers that stay within 16 bits in a
-// convolution and within 24 in a float, since weights and inputs are split in parts as their numbers below say.
+// Convolutions and dense layers as calls of the DASH API. Those of integers are exact: weights and inputs are split in
+// parts, as their numbers below say, so that sums stay within 16 bits in a convolution and within 24 in a float.
 #ifndef HLSGEN_CEDR_LAYERS_H
 #define HLSGEN_CEDR_LAYERS_H
 
